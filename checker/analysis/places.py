@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, cast
 
 from checker.kernel import Ledger
-from logic.assertions import AtMost, Context, P
+from checker.oracles import Oracles
+from logic.assertions import AtMost, Context, P, X
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.rules import SOUND
@@ -60,6 +61,22 @@ def accesses(
 
     rows = sorted(found.items(), key=order)
     return [(loc, name, text) for (loc, name), (_, text) in rows]
+
+
+def outside(
+    results: Iterable[Explained], context: Context, program: Kernel, oracle: Oracles
+) -> dict[tuple[Loc | None, str], str]:
+    """By place, and as it is written, the accesses that may be outside of their arrays, with who is; of what is known
+    without a search. Bounds count such an access where it would be: CUDA leaves undefined what happens."""
+    heads, found = _heads(program), dict[tuple[Loc | None, str], str]()
+    for r in results:
+        for node, loc in _placed(r.derivation, heads, program.loc):
+            values = node.substitution
+            array, index = cast(str, values[_letter(node)]), cast(Expr, values["o"])
+            key = loc, f"{array}[{show(index)}]"
+            if key not in found:
+                found[key] = oracle.outside(cast(P, values["P"]), cast(X, values["X"]), array, index, context)
+    return {key: told for key, told in found.items() if told}
 
 
 def counts(results: Iterable[Explained], context: Context, program: Kernel) -> dict[tuple[Loc | None, str, str], int]:

@@ -345,6 +345,7 @@ def _bounded(
     several: bool = False,
 ) -> Done:
     """The outcome for one kernel, which may be one of several. Raises SourceError."""
+    from checker.analysis.places import outside
     from checker.certificates.claims import shown
     from checker.oracles import Oracles
     from checker.report import bounds as report
@@ -372,6 +373,9 @@ def _bounded(
         write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
     for text in in_vain(proved(results), reading, oracle):
         print(f"{args.file}: warning: {text}", file=sys.stderr)
+    for (loc, access), told in outside(results, context, reading.kernel, oracle).items():
+        where = loc if loc and loc.file else args.file
+        print(f"{where}: warning: {access} may be out of bounds: {told}", file=sys.stderr)
     dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []

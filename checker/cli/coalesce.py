@@ -210,7 +210,7 @@ def analysed(args: argparse.Namespace, reading: Reading) -> Found:
     advice = [advise(f, analysis.view, hardware, mended.get(f.access.key, ())) for f in analysis.findings]
     rows = report.rows(analysis.findings, frozenset(reported(kernel)), advice, args.domain, observed)
     shares = "of the transactions in the run" if observed is not None else report.ESTIMATED
-    rests_on = report.assumptions(context, stated, notes)
+    rests_on = report.assumptions(context, stated, notes, analysis.findings)
     wrong = [] if observed is None else _exceeded(analysis.findings, observed)
     return Found(replace(kernel, name=args.shown or kernel.name), rows, shares, rests_on, wrong, args)
 

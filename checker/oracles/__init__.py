@@ -139,6 +139,16 @@ class Oracles:
         except KeyError as problem:
             return Unknown("syntactic", f"nothing is called {problem}")
 
+    def outside(self, p: P, x: X, array: str, index: Expr, context: Context) -> str:
+        """Who may be outside of an array at an access, in words; "" where nobody is known to be."""
+        length = context.sigma.arrays[array].length
+        found = None if length is None else self._view(p, x, context).outside(index, length)
+        if found is None:
+            return ""
+        (lane, i), ends = found, [v for v in found[0].tid.values() if isinstance(v, int)]
+        who = f"thread ({', '.join(map(str, ends))})" if len(ends) == len(lane.tid) else "a thread"
+        return f"{who} has the index {i}, and '{array}' has {length} elements"
+
     def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
         """The smallest n found for which AtMost is proved, at most what all lanes of a warp can touch apart.
 

@@ -143,6 +143,7 @@ class View:
         """The number of threads of the block, None where unknown."""
         self.in_rows = self._in_rows()
         self._facts = tuple(f for f in p if not opaque(f, sigma) and not self._same_everywhere(f))
+        self._all_known = not any(opaque(f, sigma) for f in p)
 
     # --- what P says of the uniform unknowns ----------------------------------------------------------------------
 
@@ -213,6 +214,17 @@ class View:
             if isinstance(f, Op) and f.op == "==":
                 active = [part for warp in active for part in self._parts(f, warp)]
         return [warp for warp in active if warp]
+
+    def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
+        """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many
+        elements; None where there is no such lane, or that is not known. What P leaves out may keep it from there."""
+        for lane in (lane for warp in self.warps for lane in warp if self._all_known):
+            i = self.value(index, lane)
+            if isinstance(i, int) and not 0 <= i < length:
+                known = [self.value(f, lane) for f in self._facts]
+                if all(isinstance(v, int) and v != 0 for v in known):
+                    return lane, i
+        return None
 
     def _parts(self, equation: Op, warp: list[Lane]) -> list[list[Lane]]:
         """Lanes by what the sides of an equation differ by, if only constants tell them apart."""

@@ -90,8 +90,9 @@ def _shows(seen: Observed, verdict: Verdict) -> bool:
     return seen.verdict not in GOOD if verdict == "unknown" else SEVERITY.index(seen.verdict) >= SEVERITY.index(verdict)
 
 
-def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
+def assumptions(context: Context, stated: P, notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """The assumptions of the findings; `stated` are the assumptions that a person made."""
+    inside = sorted({f.access.array.name for f in findings if f.inside})
     launch, hw = context.launch, context.hardware
     return [
         *(f"given: {show_p((fact,))}" for fact in stated),
@@ -103,6 +104,11 @@ def assumptions(context: Context, stated: P, notes: Sequence[str]) -> list[str]:
             else [f"hardware {hw.name}: {hw.banks} banks of {hw.word}, warps of {hw.warp}"]
         ),
         *notes,
+        *(
+            [f"no index is outside of the shared {'array' if len(inside) == 1 else 'arrays'} {', '.join(inside)}"]
+            if inside
+            else []
+        ),
         f"every array starts at a multiple of {hw.alignment} bytes",
         "signed integers do not overflow; no caches",
     ]

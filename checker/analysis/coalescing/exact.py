@@ -40,7 +40,8 @@ class Finding:
     """A finding about an access: each time that a warp executes it, it needs at most `transactions` lines (words of one
     bank), where its `lanes` lanes would need `fewest` in consecutive places.
 
-    `met` is the way to it that decided the verdict; None where no warp gets there.
+    `met` is the way to it that decided the verdict; None where no warp gets there. `inside`: it would need more, were
+    an index outside of the array.
     """
 
     access: Access
@@ -49,6 +50,7 @@ class Finding:
     fewest: int
     lanes: int
     met: Met | None
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class _Judge:
         verdict = worst([o.verdict for o, _ in opinions])
         which, m = max((p for p in opinions if p[0].verdict == verdict), key=lambda p: p[0].transactions - p[0].fewest)
         lanes = 1 if m.active.single else len(m.active.lanes)
-        return Finding(access, verdict, max(o.transactions for o, _ in opinions), which.fewest, lanes, m)
+        inside = any(self.capped(way) for _, way in opinions)
+        return Finding(access, verdict, max(o.transactions for o, _ in opinions), which.fewest, lanes, m, inside)
 
     def opinion(self, m: Met) -> _Opinion:
         numbers, lanes, hardware = m.cohort.numbers, m.active.lanes, self.context.hardware
@@ -164,8 +167,7 @@ class _Judge:
         """The most transactions, and the verdict that follows for all runs, if there is one."""
         what, lanes, good = _what(m.array), m.active.lanes, _good(m.array)
         if m.array.space == "shared":
-            n = self.count(what, m, lanes)
-            n = min(n, self.by_rows(m)) if n > 1 else n
+            n = self.turns(m)
             n = min(n, capacity(m.array, self.context.hardware) or n)
             return n, good if self.conflict_free(m, n, least) else None
         if self.close(m):
@@ -175,6 +177,18 @@ class _Judge:
         if self.coalesced(m, n):
             return n, good
         return n, "misaligned" if self.misaligned(m) else None
+
+    def turns(self, m: Met) -> int:
+        """The most words of a bank that the lanes can need, if the array had all of them."""
+        n = self.count("Conflicts", m, m.active.lanes)
+        return min(n, self.by_rows(m)) if n > 1 else n
+
+    def capped(self, m: Met) -> bool:
+        """Whether a shared array has fewer words in a bank than its lanes could want, were they outside of it."""
+        if m.array.space != "shared" or m.active.single:
+            return False
+        most = capacity(m.array, self.context.hardware)
+        return most is not None and most < self.turns(m)
 
     def settled(self, m: Met) -> dict[int, Number]:
         """Unknowns that the conditions on the way to an access settle: n where `n == m + 1` holds for all lanes."""

@@ -514,6 +514,41 @@ def test_a_border_test(tmp_path: Path, capsys: Capture) -> None:
 STRIDE = "for (unsigned i = threadIdx.x; i < n; i += blockDim.x) A[i] = 1;"
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            "A[t] = s[t + 1];",
+            "k.cu:3:8: warning: s[t + 1] may be out of bounds: thread (31, 0, 0) has the index 32, and",
+        ),
+        ("s[t - 1] = 1;", "k.cu:3:1: warning: s[t - 1] may be out of bounds: thread (0, 0, 0) has the index -1, and"),
+        (
+            "if (n > 3) s[40] = 1;",
+            "k.cu:3:12: warning: s[40] may be out of bounds: thread (0, 0, 0) has the index 40, and",
+        ),
+        (
+            "for (int i = 0; i < n; i++) s[t + 32] = 1;",
+            "k.cu:3:29: warning: s[t + 32] may be out of bounds: thread (0, 0,",
+        ),
+        ("if (t < 31) s[t + 1] = 1;", ""),
+        ("if (t < n) s[t + 1] = 1;", ""),
+        ("if (A[t] > 0) return; s[t] = A[t + 1];", ""),
+        ("for (int i = 0; i < n; i++) s[t + i] = 1;", ""),
+    ],
+)
+def test_accesses_outside_of_shared_arrays(
+    body: str, told: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a thread is known to make them: the bound counts them, and a person reads of it."""
+    monkeypatch.chdir(tmp_path)
+    before = "__global__ void k(int *A, int n) { __shared__ int s[32];\nint t = threadIdx.x;\n"
+    (tmp_path / "k.cu").write_text(f"{before}{body} }}")
+    main(["bound", "k.cu", "--block=32", "--metric=conflicts"])
+    said = [line for line in capsys.readouterr().err.splitlines() if "out of bounds" in line]
+    assert len(said) == bool(told)
+    assert all(line.startswith(told) for line in said)
+
+
 def test_what_has_to_be_assumed_lest_values_wrap_around(tmp_path: Path, capsys: Capture) -> None:
     """Of sizes alone, as a proposition; launches that break it are no points, and it is not assumed against another."""
     path = tmp_path / "k.cu"

@@ -152,6 +152,19 @@ def test_assumptions(capsys: Capture) -> None:
     assert not any(a.startswith("given: blockDim") for a in result["assumptions"])
 
 
+@pytest.mark.parametrize(("index", "matters"), [("t", False), ("n * t", True), ("A[t]", True), ("n", False)])
+def test_arrays_that_are_too_small_for_conflicts(index: str, matters: bool, tmp_path: Path, capsys: Capture) -> None:
+    """Of 32 words each is in a bank of its own: that holds of indices inside alone, and is said."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        f"__global__ void k(int *A, int n) {{ __shared__ int s[32]; int t = threadIdx.x; A[n] = s[{index}]; }}"
+    )
+    _, result = coalesce(capsys, str(path), "--block", "32", "--quick")
+    (row,) = (row for row in result["accesses"] if row["space"] == "shared")
+    assert (row["verdict"], row["transactions"]) == ("conflict-free", 1)
+    assert ("no index is outside of the shared array s" in result["assumptions"]) == matters
+
+
 def test_confirm(capsys: Capture) -> None:
     words = ("--confirm", "--block", "32", "--arg", "N=50", "--arg", "t=3")
     code, result = coalesce(capsys, FAN2, *words)
