@@ -70,6 +70,7 @@ class _Lanes:
 
     def __init__(self, x: X, facts: Facts, context: Context | None, within: bool = False) -> None:
         self.x, self.facts, self.context, self.within = x, facts, context, within
+        self.asked: set[Var] = set()
 
     def end(self, e: Expr, up: bool, left: int) -> Poly | None:
         """The most (up) or least value of e."""
@@ -104,14 +105,18 @@ class _Lanes:
     def known(self, e: Var, up: bool, left: int) -> Poly | None:
         """The most or least value of a variable by facts: in an index by all of them together."""
         all_, said = None, compared(self.facts, either=True)
+        if e in self.asked:
+            return None
+        self.asked.add(e)
         for leaf, op, bound in sorted(said, key=lambda fact: fact[1] != "==") if self.within else said:
             if leaf == e and (op == "==" or op in (("<", "<=") if up else (">", ">="))) and bound != e:
-                found = self.end(bound, up, left // 2)
+                found = self.end(bound, up, left - 1 if op == "==" else left // 2)
                 if found is not None:
                     found = found - (op == "<") + (op == ">")
-                    if not self.within:
-                        return found
                     all_ = found if all_ is None else minimum(all_, found) if up else maximum(all_, found)
+                    if not self.within:
+                        break
+        self.asked.remove(e)
         return all_
 
     def element(self, op: str, index: Expr, up: bool, left: int) -> Poly | None:

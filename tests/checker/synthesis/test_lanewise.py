@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -82,3 +82,12 @@ def test_what_is_uniform_is_said_as_it_is() -> None:
 def test_definitions_in_a_circle_say_nothing() -> None:
     circle = Facts((op("==", T, op("+", S, 1)), op("==", S, op("-", T, 1))))
     assert most(T, frozenset(), circle) is None
+
+
+def test_what_is_said_of_variables_is_followed_from_one_to_the_next() -> None:
+    """Also where an equation leads back, and where equations are many."""
+    names = [Var(f"v{k}") for k in range(8)]
+    chain = [op("==", a, b) for a, b in pairwise(names)]
+    facts = Facts((*reversed(chain), op("==", names[-1], op("&", Tid("x"), 3))))
+    assert str(most(names[0], frozenset(), facts)) == "3"
+    assert most(names[0], frozenset(), Facts((*chain, op("==", names[-1], names[0])))) is None
