@@ -57,6 +57,7 @@ MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_WORK: Final = 5_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
+FEW_RULES: Final = 10_000  # applications of rules: for each so many more, a certificate may take as much work again
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
@@ -84,9 +85,9 @@ class Work:
     polys: ClassVar[dict[Any, Poly]] = {}
 
 
-def start() -> None:
-    """Begins another certificate, or question."""
-    Work.left, Work.polys = MAX_WORK, {}
+def start(times: int = 1) -> None:
+    """Begins another certificate, or question, with that many times the work."""
+    Work.left, Work.polys = MAX_WORK * times, {}
     leaves.cache_clear()
     deep.cache_clear()
 
@@ -593,7 +594,7 @@ class Program:
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
         self.scope = document["scope"]
-        start()
+        start(1 + len(document.get("derivation", ())) // FEW_RULES)
         rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
         declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
         ((name, most),) = declared.most_common(1)
@@ -1045,12 +1046,25 @@ class Lanes:
             return int(CONCRETE[op](*args))
         if op in OPPOSITE:
             return self._compared(op, a - b)
+        if op == "&" and (found := self._masked(op, a, b)) is not None:
+            return found
         if op in ("^", "|"):
             return self._bitwise(op, a, b)
         if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
             return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         found = binary(op, a, b, self._part) if len(args) == 2 else None
         return single("op", op, *args) if found is None else found
+
+    def _masked(self, op: str, a: Potential, b: Potential) -> Potential | None:
+        """a & b, a ^ b or a | b, where one is a number and the bits of the other below its highest are known."""
+        a, b = (b, a) if isinstance(a, int) else (a, b)
+        if op == "&" and isinstance(b, int) and b < 0:  # a & ~c is what a & c leaves of a
+            return a - self._operated(op, a, -1 - b)
+        if not isinstance(b, int) or b < (op != "&"):
+            return None
+        high = floor_of(a, 1 << b.bit_length()) * (1 << b.bit_length())
+        low = a - high
+        return (0 if op == "&" else high) + int(CONCRETE[op](low, b)) if isinstance(low, int) else None
 
     def _bitwise(self, op: str, *args: Potential) -> Potential:
         """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
@@ -1063,7 +1077,10 @@ class Lanes:
 
     def _bits(self, op: str, *lows: Potential) -> Potential:
         """The same below LOW, where the result is, too."""
-        return single("bits", op, *lows) if any(isinstance(v, Poly) for v in lows) else int(CONCRETE[op](*lows))
+        if not any(isinstance(v, Poly) for v in lows):
+            return int(CONCRETE[op](*lows))
+        found = self._masked(op, *lows)
+        return single("bits", op, *lows) if found is None else found
 
     def _compared(self, op: str, d: Potential) -> Potential:
         """d op 0, in terms of < and =="""
@@ -1740,7 +1757,8 @@ class Checker(Program):
         q = self.summed(q)
         want(not self.evidence, "there is more evidence than side conditions")
         apart: set[int] = set()
-        self.meet(body, frozenset(), True, 0, apart)
+        if body.barriers:
+            self.meet(body, frozenset(), True, 0, apart)
         numbers = {fitted(i, range(body.barriers), "a barrier") for i in self.document["admitted"]}
         want(apart <= numbers, "a barrier that a part of the block may reach alone is not admitted")
         return q

@@ -337,6 +337,8 @@ class Atoms:
                 return low if op == "&" else plus(minus(a, rest), low)
             if op == "&" and b == k - 1:
                 return self.residue(a, k)
+        elif isinstance(b, int) and op == "&":  # a & ~c is what a & c leaves of a
+            return minus(a, self._bitwise(op, a, -1 - b))
         if op == "&":
             highs = [high for low, high in (self.bounds(a), self.bounds(b)) if low is not None and low >= 0]
             if highs:

@@ -274,8 +274,15 @@ Definition masked (o : op2) (a b : num) : num * list num :=
   | None => rest
   end.
 
+(** a & ~c is what a & c leaves of a *)
+Definition cleared (o : op2) (a b : num) : num * list num :=
+  match o, known b with
+  | BitAnd, Some z => if z <? 0 then let (x, f) := masked o a (const (-1 - z)) in (minus a x, f) else masked o a b
+  | _, _ => masked o a b
+  end.
+
 Definition bitwise (o : op2) (a b : num) : num * list num :=
-  match known a with Some _ => masked o b a | None => masked o a b end.
+  match known a with Some _ => cleared o b a | None => cleared o a b end.
 
 Definition extreme (o : op2) (a b : num) : num * list num :=
   let (first, f) := nonnegative (match o with Max => minus a b | _ => minus b a end) in

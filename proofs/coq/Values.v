@@ -469,9 +469,27 @@ Proof.
     rewrite W. apply residue_gives, K.
 Qed.
 
+Lemma land_left a z : Z.land a z = a - Z.land a (-1 - z).
+Proof.
+  replace (-1 - z) with (Z.lnot z) by (unfold Z.lnot; lia). symmetry. rewrite Z.sub_nocarry_ldiff; apply Z.bits_inj'; intros i I;
+    rewrite !Z.ldiff_spec, !Z.land_spec, Z.lnot_spec by exact I.
+  - destruct (Z.testbit a i), (Z.testbit z i); reflexivity.
+  - rewrite Z.bits_0. destruct (Z.testbit a i), (Z.testbit z i); reflexivity.
+Qed.
+
+Lemma cleared_gives o g a b : bit_op o = Some g -> cleared t call o a b ~> g (val a) (val b).
+Proof.
+  intros B. unfold cleared. destruct o; try discriminate; try (apply masked_gives, B).
+  destruct (known b) as [z |] eqn:Kb; [| apply masked_gives, B]. destruct (z <? 0); [| apply masked_gives, B].
+  apply known_value in Kb. injection B as <-. rewrite Kb, land_left.
+  pose proof (masked_gives BitAnd Z.land a (const (-1 - z)) eq_refl) as G. rewrite const_value in G.
+  destruct (masked t call BitAnd a (const (-1 - z))) as [x f]. destruct G as [E F]. cbn [fst snd] in *.
+  split; cbn [fst snd]; [rewrite minus_value, E; reflexivity | exact F].
+Qed.
+
 Lemma bitwise_gives o g a b : bit_op o = Some g -> bitwise t call o a b ~> g (val a) (val b).
 Proof.
-  intros B. unfold bitwise. destruct (known a); [rewrite (bit_op_commutes o g _ _ B) |]; apply masked_gives, B.
+  intros B. unfold bitwise. destruct (known a); [rewrite (bit_op_commutes o g _ _ B) |]; apply cleared_gives, B.
 Qed.
 
 (** ** The rest *)

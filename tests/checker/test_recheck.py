@@ -1673,6 +1673,14 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(), ("^", ("+", "t", ("*", 32, "n")), "m"), 4),
         (lanes(), ("^", ("+", "t", ("*", 16, "n")), "m"), 32),
         (lanes(), ("^", ("+", "t", 1), "n"), 8),
+        # of what is known below the highest bit of a number, all bits are
+        (lanes(), ("^", ("+", "t", ("*", 16, "n")), 1), 4),
+        (lanes(), ("^", 3, ("+", "t", ("*", 4, "n"))), 5),
+        (lanes(), ("|", ("+", "t", ("*", 16, "n")), 9), 2),
+        (lanes(), ("&", ("+", "t", ("*", 48, "n")), 6), 1),
+        (lanes(), ("&", ("+", "t", ("*", 48, "n")), -2), 4),
+        (lanes(), ("&", -4, ("+", "t", ("*", 48, "n"))), 4),
+        (lanes(), ("&", ("+", "t", ("*", 48, "n")), ("~", 15)), 2),
         (lanes(), ("^", "t", "i"), 128),  # all that it may be, at each
         (lanes(), ("+", ("^", "t", "n"), "m"), 5),
         (lanes(block=[16, 2, 1]), ("+", ("*", ("%", "n", 1), "n"), "t"), 2),
@@ -1791,6 +1799,27 @@ def test_wide_elements_span_units() -> None:
     sizes = (4, 0, 4, 32, 1), (12, 4, 8, 32, 1), (256, 0, 256, 4, 32), (256, 0, 256, 32, 1)
     arrays = [recheck.Array("global", recheck.INT, *row) for row in sizes]
     assert [recheck.touched(array, recheck.single("any"), [{0}]) for array in arrays] == [1, 2, 2, 8]
+
+
+@pytest.mark.parametrize("op", ["&", "|", "^"])
+def test_bits_of_what_is_known_below_a_number(op: str) -> None:
+    """At each lane the operator's value, whatever n is, and known but for n, where the multiple of n has no bit below
+    the highest of the number, or of what a mask leaves out."""
+    for by, number, swap in product((1, 4, 12, 16), (-16, -4, -3, -1, 0, 1, 3, 5, 9, 20), (False, True)):
+        a = ("+", "t", ("*", by, "n"))
+        view = lanes(block=[8, 1, 1])
+        (values,) = view._values(e((op, number, a) if swap else (op, a, number)), view.warps, view.together)
+        asked = max(number, -1 - number).bit_length() if number > 0 or op == "&" else 5
+        for t, v in enumerate(values):
+            assert by % (1 << asked) or all(atom[0] in ("param", "floor") for atom in recheck.atoms(v)), (
+                op,
+                by,
+                number,
+            )
+            for n in range(-3, 4):
+                assert recheck.replaced(v, {("param", "n"): n}, view.together) == operators.denote(
+                    op, (t + by * n, number)
+                )
 
 
 LEAVES: Final = st.sampled_from(["t", "n", "m", "i", "j", "a", 0, 1, 2, 3, 5, -2])

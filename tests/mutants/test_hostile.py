@@ -73,6 +73,23 @@ def test_out_of_budget_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.problem.endswith("too much work: this is not decided")
 
 
+def test_long_derivations_may_take_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = json.loads(document("scaled", 0, LARGEST))
+    recheck.recheck(good)
+    monkeypatch.setattr(recheck, "MAX_WORK", (recheck.MAX_WORK - recheck.Work.left) // 2 + 1)
+    assert recheck.recheck(good).problem.endswith("too much work: this is not decided")
+    monkeypatch.setattr(recheck, "FEW_RULES", len(good["derivation"]) + 1)
+    assert recheck.recheck(good).verdict == "invalid"
+    monkeypatch.setattr(recheck, "FEW_RULES", len(good["derivation"]))
+    assert recheck.recheck(good).verdict == "valid"
+
+
+def test_without_barriers_no_walk_keeps_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names that it keeps at each statement made long programs take work as the square of their length."""
+    monkeypatch.setattr(recheck.Checker, "meet", lambda *_: pytest.fail("it was walked"))
+    assert recheck.recheck(json.loads(document("scaled", 0, LARGEST))).verdict == "valid"
+
+
 def work(n: int) -> int:
     """What n definitions x_i == x_(i+1) take."""
     names = [f"x{i}" for i in range(n + 1)]

@@ -61,6 +61,15 @@ def test_operators_on_forms_mean_what_c_means(op: str, bounds: tuple[int | None,
             assert real(v, atoms, {"a": x}) == want, (slope, shift, k, swap, x)
 
 
+@pytest.mark.parametrize("c", [0, 1, 3, 5, 15, 31])
+def test_masks_that_clear_bits_leave_lanes_told_apart(c: int) -> None:
+    """a & ~c is known but for a multiple of what is below the highest bit of c."""
+    for t in range(40):
+        atoms = Atoms()
+        v = atoms.apply("&", (plus(scaled(atoms.atom("n"), 32), t), -1 - c))
+        assert (terms_of(v), const_of(v)) == ((((0,), 32),), t & ~c)
+
+
 @pytest.mark.parametrize(("op", "k"), [("&", 63), ("&", 127), ("%", 64), ("%", 96), ("&", 31)])
 @pytest.mark.parametrize("low", [None, 0, 40])
 def test_large_residues_are_what_is_left_of_multiples(op: str, k: int, low: int | None) -> None:
