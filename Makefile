@@ -133,7 +133,10 @@ limits: venv
 venv: .venv/.installed
 
 # Two steps, so that a change of pyproject.toml does not fetch everything again.
+# A link is another tree's: to clear it would empty that.
 .venv/.locked: requirements.lock
+	@if [ -L .venv ]; then \
+	    echo "error: .venv is a link to $$(readlink .venv), and older than requirements.lock; set it up there, or remove the link." >&2; exit 1; fi
 	@if [ -z "$(PYTHON)" ]; then \
 	    echo "error: warpbound needs Python 3.11 or newer; tried: $(PYTHONS). Install one, or say make PYTHON=/path/to/python." >&2; exit 1; fi
 	@if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \

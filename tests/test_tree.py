@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -195,3 +197,20 @@ def test_every_limit_is_one() -> None:
     assert names
     assert [name for name in names if f"limits.{name}" not in product] == []
     assert re.findall(r'^([A-Z_]+): Final = .*\n"""', source, re.MULTILINE) == names
+
+
+def test_an_environment_that_is_a_link_is_not_cleared(tmp_path: Path) -> None:
+    """`python -m venv --clear` follows it, and would empty what another tree uses."""
+    other, tree = tmp_path / "other", tmp_path / "tree"
+    for folder in (other, tree):
+        folder.mkdir()
+    (other / "kept").touch()
+    (tree / ".venv").symlink_to(other)
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        (tree / name).write_bytes((ROOT / name).read_bytes())
+    done = subprocess.run(
+        [shutil.which("make") or "make", "-C", str(tree), "venv"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "error: .venv is a link to " in done.stderr
+    assert (other / "kept").exists()
