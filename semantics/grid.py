@@ -9,7 +9,7 @@ to it. A warp that has ended no longer counts. Inside a warp every thread has to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -225,6 +225,7 @@ def prepare(
     """Checks a launch. Raises TypeProblem and LaunchProblem."""
     sigma = check_kernel(kernel)
     check_launch(block, grid)
+    check_names(kernel, args, arrays)
     params = _parameters(kernel, args)
     store, initial = _memory(kernel, arrays)
     return Launch(kernel, block, grid, hardware, sigma, params, initial, store)
@@ -270,15 +271,24 @@ def check_launch(block: Dim, grid: Dim) -> None:
         raise LaunchProblem(f"a block of {threads} threads is too large", advice=f"At most {MAX_THREADS} fit.")
 
 
-def _parameters(kernel: Kernel, args: Mapping[str, Value]) -> dict[str, Value]:
-    declared = {d.name: d for d in kernel.params}
+def check_names(kernel: Kernel, args: Iterable[str] = (), arrays: Iterable[str] = ()) -> None:
+    """Raises LaunchProblem for a parameter or a global array that a kernel does not have."""
+    params = [d.name for d in kernel.params]
     for name in args:
         if name in BUILTINS:
             raise LaunchProblem(f"'{name}' is set by the launch", advice="Use --block and --grid.")
-        if name not in declared:
-            raise LaunchProblem(f"kernel {kernel.name} has no parameter '{name}'", kernel.loc, _known(declared))
+        if name not in params:
+            raise LaunchProblem(f"kernel {kernel.name} has no parameter '{name}'", kernel.loc, _known(params))
+    memory = [a.name for a in kernel.arrays if a.space == "global"]
+    for name in arrays:
+        if name not in memory:
+            raise LaunchProblem(f"kernel {kernel.name} has no global array '{name}'", kernel.loc, _known(memory))
+
+
+def _parameters(kernel: Kernel, args: Mapping[str, Value]) -> dict[str, Value]:
     params: dict[str, Value] = {}
-    for name, d in declared.items():
+    for d in kernel.params:
+        name = d.name
         if name not in args:
             raise LaunchProblem(f"parameter '{name}' has no value", d.loc, f"Give one: --arg {name}=VALUE.")
         value = args[name]
@@ -288,7 +298,7 @@ def _parameters(kernel: Kernel, args: Mapping[str, Value]) -> dict[str, Value]:
     return params
 
 
-def _known(names: Mapping[str, object]) -> str:
+def _known(names: Collection[str]) -> str:
     return f"It has: {', '.join(names)}." if names else "It has none."
 
 
@@ -297,8 +307,6 @@ def _memory(kernel: Kernel, arrays: Mapping[str, Contents]) -> tuple[Store, dict
     declared = {a.name: a for a in kernel.arrays if a.space == "global"}
     store, initial = Store(), dict[str, Initial]()
     for name, contents in arrays.items():
-        if name not in declared:
-            raise LaunchProblem(f"kernel {kernel.name} has no global array '{name}'", kernel.loc, _known(declared))
         array = declared[name]
         match contents:
             case Initial():

@@ -387,13 +387,13 @@ def _bounded(
     ]
     if args.tight:
         rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
-    text = report.as_text(kernel, context, results, at, args.explain)
+    text = report.as_text(kernel, context, results, at, args.explain, args.per)
     if lines:
         lines = ["", "Dearest runs found:", *lines]
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
             alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
-    page = report.as_page(kernel, context, results, at, notes, args.explain, lines[2:], args.accept)
+    page = report.as_page(kernel, context, results, at, notes, args.explain, lines[2:], args.accept, args.per)
     return Done(kernel.name, rows, text, "\n".join(lines), page, report.exit_code(results, args.accept))
 
 

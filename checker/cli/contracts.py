@@ -56,7 +56,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """0 kept, 3 broken, 1 untested. Raises SourceError for unusable input."""
     from checker.cli.run import check_assumed, read_args, read_arrays
-    from checker.report.bounds import parameters
     from checker.report.page import Fault, Page, Section
 
     reading = read_kernel(args)
@@ -76,15 +75,9 @@ def run(args: argparse.Namespace) -> int:
 
         emit(as_code(kernel, found, args.emit), args.output)
         return 0
-    given = parse_bindings(args.args, "--arg")
-    for name in sorted(given.keys() - {d.name for d in kernel.params}):
-        raise OptionProblem(f"--arg {name}: no such parameter", kernel.loc, parameters(kernel))
-    values = as_declared(reading, read_args(kernel, given))
+    values = as_declared(reading, read_args(kernel, parse_bindings(args.args, "--arg")))
     check_assumed(args, reading, values)
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
-    known = sorted(a.name for a in kernel.arrays if a.space == "global")
-    for name in sorted(arrays.keys() - set(known)):
-        raise OptionProblem(f"--array {name}: no such array", kernel.loc, f"It has: {', '.join(known)}.")
     rows = [tested(c, values, arrays) for c in found]
     for name in sorted({name for c in found for name in c.arrays} - arrays.keys()):
         print(f"{args.file}: warning: no --array {name}: its elements are taken to be 0", file=sys.stderr)

@@ -363,9 +363,12 @@ def _metric(name: str, option: str) -> Metric:
 
 
 def read_args(kernel: Kernel, texts: dict[str, str]) -> dict[str, Value]:
-    """The values of `--arg` by the types of the parameters; unknown names stay for `grid.run` to refuse."""
+    """The values of `--arg` by the types of the parameters. Raises SourceError."""
+    from semantics.grid import check_names
+
+    check_names(kernel, texts)
     types = {d.name: d.type for d in kernel.params}
-    return {name: _scalar(name, text, types[name]) if name in types else 0 for name, text in texts.items()}
+    return {name: _scalar(name, text, types[name]) for name, text in texts.items()}
 
 
 def _scalar(name: str, text: str, type_: Type) -> Value:
@@ -391,9 +394,12 @@ def _scalar(name: str, text: str, type_: Type) -> Value:
 
 
 def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
-    """The contents of `--array` by the types of the arrays."""
+    """The contents of `--array` by the types of the arrays. Raises SourceError."""
+    from semantics.grid import check_names
+
+    check_names(kernel, arrays=texts)
     arrays = {a.name: a for a in kernel.arrays if a.space == "global"}
-    return {name: _contents(text, arrays[name]) if name in arrays else () for name, text in texts.items()}
+    return {name: _contents(text, arrays[name]) for name, text in texts.items()}
 
 
 def read_arrays_of(kernel: Kernel) -> set[str]:

@@ -163,7 +163,6 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from checker.certificates.claims import excluded_in_run
     from checker.cli.run import read_args, read_arrays
     from checker.oracles import Oracles
-    from checker.report.bounds import parameters
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.metrics import HARDWARE
@@ -178,10 +177,6 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     kernel = reading.kernel
     sigma = check_kernel(kernel)
     hints = annotated(args, kernel)
-    names = {d.name for d in kernel.params}
-    for name in texts:
-        if name not in names:
-            raise OptionProblem(f"'{name}' is no parameter of {kernel.name}", advice=parameters(kernel))
     values = as_declared(reading, read_args(kernel, texts))
     grid = None if args.grid else hints.grid or _formula_grid(hints, kernel, values)
     launch = launch_of(args, kernel, hints.block or reading.block, grid)
@@ -200,11 +195,6 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
         sigma, sound.COMPILED.issued, replace(HARDWARE["nvidia"], name="mini-SIMT", warp=args.warp_size), launch
     )
     arrays = read_arrays(kernel, parse_bindings(args.arrays, "--array"))
-    known = [a.name for a in kernel.arrays if a.space == "global"]
-    for name in arrays:
-        if name not in known:
-            told = f"It has: {', '.join(known)}." if known else "It has none."
-            raise OptionProblem(f"--array {name}: {kernel.name} has no such global array", advice=told)
     processors = 1 if args.processors is None else args.processors
     job = kernel_job(Outline(kernel, context, hints.body), block, blocks, values, args.latency, processors)
     check_assumptions(context, Oracles())

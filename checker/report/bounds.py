@@ -31,7 +31,7 @@ from checker.report.page import Fault, Page, Section
 from checker.report.rejection import describe
 from checker.report.terminal import wrapped
 from checker.report.verdicts import EXIT
-from checker.synthesis.bound import Result
+from checker.synthesis.bound import Per, Result
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, P, show_p
 from logic.contracts import arrays_of
@@ -194,9 +194,10 @@ def as_text(
     results: Sequence[Result],
     at: dict[str, int],
     explain: bool,
+    per: Per = "warp",
 ) -> str:
     """For a person: a line a metric, and on request where the cost comes from."""
-    lines = [_title(kernel, context, results), ""]
+    lines = [_title(kernel, context, per), ""]
     width = max(len(named(r.metric)) for r in results)
     texts = ["no bound" if r.claim is None else f"<= {shown(r.claim)}" for r in results]
     span, said = max(map(len, texts)), max(10, *(len(r.verdict) for r in results))
@@ -207,13 +208,12 @@ def as_text(
         lines.append(line.rstrip())
     for problem in _problems(results):
         lines += ["", problem]
-    if explain:
-        lines += ["", *explanation(results, context, kernel)]
+    if explain and (told := explanation(results, context, kernel)):
+        lines += ["", *told]
     return "\n".join(lines)
 
 
-def _title(kernel: Kernel, context: Context, results: Sequence[Result]) -> str:
-    per = next((r.claim.per for r in results if r.claim), "warp")
+def _title(kernel: Kernel, context: Context, per: Per) -> str:
     return f"{kernel.name}, {SUBJECTS[subject(context, per)][0]}{_launch(kernel, context)}"
 
 
@@ -263,6 +263,7 @@ def as_page(
     explain: bool,
     dearest: Sequence[str],
     accepted: Collection[str] = (),
+    per: Per = "warp",
 ) -> Page:
     """The same as a page; `dearest` is what was found of the dearest runs. A fault for each that is not certified, nor
     has a verdict in `accepted`."""
@@ -274,13 +275,12 @@ def as_page(
         rows.append((named(r.metric), bound, r.verdict, f"{r.seconds:.2f}", *there))
     sections = [Section(head=head, rows=rows, code=("at most",))]
     sections += [Section(fixed=problem) for problem in _problems(results)]
-    sections += (
-        [Section("Where it comes from", fixed="\n".join(explanation(results, context, kernel)))] if explain else []
-    )
+    if explain and (told := explanation(results, context, kernel)):
+        sections.append(Section("Where it comes from", fixed="\n".join(told)))
     sections += [Section("Dearest runs found", fixed="\n".join(dearest))] if dearest else []
     faults = [_fault(kernel, r) for r in results if r.verdict not in ("certified", *accepted)]
     assumed = _all_assumptions(kernel, context, results, notes)
-    return Page(_title(kernel, context, results), sections, faults, assumed)
+    return Page(_title(kernel, context, per), sections, faults, assumed)
 
 
 def _fault(kernel: Kernel, r: Result) -> Fault:

@@ -101,6 +101,9 @@ def test_a_run_outside_the_contract_is_none(tmp_path: Path, capsys: pytest.Captu
     err = capsys.readouterr().err
     assert "the arrays break the contract forall i in [0, n): rowptr[i] <= rowptr[i + 1], at i = 0" in err
     assert "k.cu:1:14" in err
+    given[1] = "m=64"
+    assert main(["run", str(tmp_path / "k.cu"), "--block", "128", *given]) == 2
+    assert "has no parameter 'm'\n" in capsys.readouterr().err
 
 
 def without_the_width(d: Json) -> None:

@@ -164,8 +164,12 @@ def test_a_loop_that_never_ends_is_not_proved(cu: Path, capsys: Capture) -> None
     assert (steps["verdict"], steps["bound"], steps["value"], steps["certificate"]) == ("not-proved", None, None, None)
     assert re.match(rf"{re.escape(str(cu))}:2:\d+: no potential", steps["problem"])
     assert (sectors["verdict"], sectors["bound"]) == ("certified", "0")
-    assert main(["bound", str(cu), "--kernel", "spin", "--block", "32", "--metric", "steps"]) == 1
-    assert "no bound" in capsys.readouterr().out
+    asked = ["--metric", "steps", "--per", "grid", "--explain"]
+    assert main(["bound", str(cu), "--kernel", "spin", "--block", "32", *asked]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("spin, all warps of a grid (block 32")
+    assert "no bound" in out
+    assert "\n\n\n" not in out
 
 
 def test_a_certificate(cu: Path, tmp_path: Path, capsys: Capture) -> None:

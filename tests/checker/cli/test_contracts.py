@@ -88,9 +88,9 @@ def test_of_several_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("forall i in [0, row[0]): row[i] >= 0", [], "a range is over integers that the grid shares"),
         ("forall i in [0, n): row[i] >= threadIdx.x", [], "a contract is about arrays of integers"),
         (RISING, [], "'n' has no value"),
-        (RISING, ["--arg", "n=3", "--arg", "m=3"], "--arg m: no such parameter"),
-        (RISING, ["--arg", "n=3", "--array", "z=ones"], "--array z: no such array"),
-        (RISING, ["--arg", "n=3", "--array", "z=ones"], "It has: col, row, y."),
+        (RISING, ["--arg", "m=3"], "kernel k has no parameter 'm'"),
+        (RISING, ["--arg", "n=3", "--array", "z=ones"], "kernel k has no global array 'z'"),
+        (RISING, ["--arg", "n=3", "--array", "z=ones"], "It has: row, col, y."),
         ("n > 0", ["--arg", "n=3"], "k has no contract"),
     ],
 )

@@ -275,7 +275,7 @@ def assumed(*facts: str) -> tuple[str, ...]:
         ((VECTOR, "--threads", "8"), "--threads is for programs"),
         ((VECTOR, "--block", "0"), "not a dimension"),
         ((VECTOR, "--block", "2048"), "more than 1024 threads"),
-        ((VECTOR, "--block", "64", "--at", "n=3"), "'n' is no parameter of vectorAdd"),
+        ((VECTOR, "--block", "64", "--at", "n=3"), "kernel vectorAdd has no parameter 'n'"),
         ((VECTOR, "--block", "64", "--arg", "numElements=x"), "'numElements' is int"),
         ((VECTOR, "--block", "64", "--processors", "0"), "--processors 0"),
         ((VECTOR, "--block", "64", "--warp-size", "-1"), "--warp-size -1"),
@@ -284,7 +284,7 @@ def assumed(*facts: str) -> tuple[str, ...]:
         ((VECTOR, "--block", "64", "--grid", "99999999999"), "not a dimension"),
         ((VECTOR, "--block", "64", "--assume", "numElements >"), "--assume"),
         ((VECTOR, "--block", "64", "--array", "A=what"), "--array A=what: not known"),
-        ((VECTOR, "--block", "64", "--array", "Z=ones"), "--array Z: vectorAdd has no such global array"),
+        ((VECTOR, "--block", "64", "--array", "Z=ones"), "kernel vectorAdd has no global array 'Z'"),
         (
             (VECTOR, "--block", "64", *assumed("numElements > 5", "numElements < 3")),
             "no launch satisfies what is assumed",
