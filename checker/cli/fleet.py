@@ -194,6 +194,7 @@ def _renamed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _title(paths: Sequence[str]) -> str:
     names = [Path(p).resolve().name or p for p in paths]
+    names = names if len(set(names)) == len(names) else [process.named(p) for p in paths]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

@@ -173,10 +173,41 @@ def clean(text: str) -> str:
 # --- HTML ------------------------------------------------------------------------------------------------------------
 
 
+_RULE: Final = re.compile(r"( *)(-{3,}) (\S+)")
+_BEGIN: Final = re.compile(r"[> ]*(?:\d+  )?[\s^]*")
+_WITHIN: Final = 16
+"""The most characters before the text of a line that its other lines begin below, where the page is narrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A line that keeps its layout: where its text begins, whether it is marked as what fails, and of the bar of a rule
+    the bar and the rule's name."""
+
+    text: str
+    within: int
+    wrong: bool
+    bar: str = ""
+    rule: str = ""
+
+
+def kept(text: str) -> list[Kept]:
+    """The lines of a text: what fails is marked by `>` before it, or by `^` below."""
+    found = []
+    for line in text.split("\n"):
+        if drawn := _RULE.fullmatch(line):
+            found.append(Kept(line, len(drawn[1]), False, drawn[2], drawn[3]))
+            continue
+        begin = _BEGIN.match(line)
+        wrong = line.lstrip().startswith(("> ", "^ "))
+        found.append(Kept(line, min(_WITHIN, begin.end() if begin else 0), wrong))
+    return found
+
+
 def as_html(page: Page) -> str:
     """One page that needs nothing else."""
     words = frozenset((*RULES, *GOOD))
-    return filled("page.html.jinja", page=page, sections=_sections(page), pairs=_pairs, words=words)
+    return filled("page.html.jinja", page=page, sections=_sections(page), pairs=_pairs, kept=kept, words=words)
 
 
 def filled(template: str, **values: Any) -> str:

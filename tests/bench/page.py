@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any, Final
@@ -29,8 +30,24 @@ PAGES: Final[dict[str, tuple[str, ...]]] = {
     "check": ("check", "proofs/addSub3/sectors.json"),
     "coalesce": ("coalesce", KERNEL, "--quick"),
     "bound": ("bound", "proofs/vectorAdd/kernel.cu", "--metric=sectors"),
+    "bounds of several files": ("bound", "proofs/vectorAdd/kernel.cu", "proofs/addSub3/kernel.cu", "--metric=sectors"),
 }
 """The kinds of pages, each with the command that makes one."""
+
+REFUSED: Final = "check, refused"
+"""The page of an outline that claims too little, which is written for it."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Each kind of page, and one."""
+    for kind, command in PAGES.items():
+        yield kind, page(command)
+    outline = Path("proofs/addSub3/sectors.qhl").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "addSub3.qhl"
+        file.write_text(outline.replace("true; 4 + 10", "true; 3 + 10"), encoding="utf-8")
+        yield REFUSED, page(("check", str(file)))
+
 
 QUESTIONS: Final = {
     "which kernel": "matMulTrans",
@@ -106,8 +123,7 @@ def main() -> int:
     if not args.axe:
         print("axe-core is not here: `npm pack axe-core`, and --axe package/axe.min.js.", file=sys.stderr)
     axe, wrong = Path(args.axe).read_text(encoding="utf-8") if args.axe else "", False
-    for kind, command in PAGES.items():
-        html = page(command)
+    for kind, html in pages():
         print(f"{kind}: {len(html.encode()):,} bytes")
         for width, height, dark in SCREENS:
             told = looked_at(html, width, height, dark, browser, axe)

@@ -75,6 +75,20 @@ def test_what_is_assumed_in_vain_is_named(here: Path, capsys: Capture) -> None:
     assert "1 bound from the cache" in printed.out
 
 
+@pytest.mark.parametrize(
+    ("paths", "title"),
+    [
+        (["a/one.cu", "b/two.cu"], "one.cu, two.cu"),
+        (["a/k.cu", "b/k.cu"], "a/k.cu, b/k.cu"),
+        (["1.cu", "2.cu", "3.cu", "4.cu", "5.cu"], "1.cu, 2.cu, 3.cu and 2 more"),
+    ],
+)
+def test_titles_tell_files_apart(paths: list[str], title: str) -> None:
+    from checker.cli.fleet import _title
+
+    assert _title(paths) == title
+
+
 def test_names_of_files_tell_kernels_apart() -> None:
     from checker.cli.bound import file_name
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from checker.report.page import GOOD, RULES, Fault, Page, Section, fenced, inline, plain, render
+from checker.report.page import GOOD, RULES, Fault, Page, Section, as_html, fenced, inline, kept, plain, render
 from logic.source import Loc
 
 ODD = "<script>alert('&')</script> | `x` ``y`` *b* _i_ [a](javascript:b) #1 {0} \x1b[31m\u202e"
@@ -66,7 +67,7 @@ def test_html_says_everything_and_escapes_it() -> None:
     assert page.texts["p"] == [odd]
     assert page.texts["th"] == [odd, "code"]
     assert page.texts["td"] == [odd, odd, "b", ""]
-    assert page.texts["pre"] == [f"{odd}\n{odd}"]
+    assert page.texts["span"] == [f"{odd}\n", f"{odd}\n"]
     assert page.texts["li"] == [odd, "second", odd]
     assert page.texts.keys().isdisjoint(("script", "a", "link", "img"))
 
@@ -216,3 +217,36 @@ def test_words_stand_out_from_the_page_in_light_and_dark() -> None:
         paper = _luminance(colours.pop("paper"))
         for colour in map(_luminance, colours.values()):
             assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) >= 4.5
+
+
+FAILED: Final = """rejected: 4:3: it does not hold
+
+    {P; 0; {}} s {P; 1; {}}
+  > P |- 0 >= 1
+    -------------------- Q:Weak
+    {P; 1; {}} s {P; 1; {}}
+
+    3  x <- 1;
+>   4    y <- 2;
+         ^ P |- 0 >= 1"""
+
+
+def test_lines_begin_below_their_text_and_what_fails_is_marked() -> None:
+    lines = kept(FAILED)
+    assert [line.text for line in lines] == FAILED.split("\n")
+    assert [line.text for line in lines if line.wrong] == [
+        "  > P |- 0 >= 1",
+        ">   4    y <- 2;",
+        "         ^ P |- 0 >= 1",
+    ]
+    assert [(line.within, line.bar, line.rule) for line in lines if line.rule] == [(4, "-" * 20, "Q:Weak")]
+    assert [line.within for line in lines] == [0, 0, 4, 4, 4, 4, 0, 7, 9, 11]
+
+
+def test_html_draws_the_bar_of_a_rule_and_keeps_all_text() -> None:
+    html = as_html(Page("p", [Section(fixed=FAILED)]))
+    assert f"<span>{'-' * 20}</span> Q:Weak" in html
+    pre = re.search(r"<pre>(.*?)</pre>", html, re.DOTALL)
+    assert pre is not None
+    told = unescape(re.sub(r"<[^>]*>", "", pre[1])).splitlines()
+    assert [line.split() for line in told] == [line.split() for line in FAILED.splitlines()]
