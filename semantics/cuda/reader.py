@@ -133,7 +133,8 @@ def read_cuda(
     instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`.
     Raises CudaError for anything that can't be read, at its place.
     """
-    if name is not None and "<" in name and instantiate is None:
+    same = name is not None and instantiate is not None and name.replace(" ", "") == instantiate.replace(" ", "")
+    if name is not None and "<" in name and (instantiate is None or same):
         name, instantiate = None, name
     request = in_its_language(Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block))
     found = _read(request, name)
