@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from logic.syntax import Expr, Kernel
     from logic.typing import Signature
     from semantics.cuda import Choice, Reading
-    from semantics.grid import Contents
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -70,7 +69,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--tight", action="store_true", help="search for the dearest run: an input that shows what the bound is worth"
     )
-    parser.add_argument("--explain", action="store_true", help="say what the bound rests on: accesses, loops, branches")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what the bound rests on: accesses, loops, branches; with --at what each line takes of it",
+    )
     parser.add_argument(
         "--certificate", metavar="OUT.json|DIR", help="write what proves the bound; to a folder where there are several"
     )
@@ -347,6 +350,7 @@ def _bounded(
     """The outcome for one kernel, which may be one of several. Raises SourceError."""
     from checker.analysis.places import outside
     from checker.certificates.claims import shown
+    from checker.cli.explained import dearest_runs, shares
     from checker.oracles import Oracles
     from checker.report import bounds as report
     from checker.report.kernels import Done
@@ -376,7 +380,9 @@ def _bounded(
     for (loc, access), told in outside(results, context, reading.kernel, oracle).items():
         where = loc if loc and loc.file else args.file
         print(f"{where}: warning: {access} may be out of bounds: {told}", file=sys.stderr)
-    dearest, results = _dearest(reading.kernel, results, at) if args.tight else ([None] * len(results), results)
+    runs = args.tight or (args.explain and bool(at))
+    none: list[Witness | None] = [None] * len(results)
+    dearest, results = dearest_runs(reading.kernel, results, at, args.tight) if runs else (none, results)
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
     for r, found, words in zip(results, dearest, again, strict=True):
@@ -388,12 +394,14 @@ def _bounded(
     if args.tight:
         rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
     text = report.as_text(kernel, context, results, at, args.explain, args.per)
+    taken = shares(reading.kernel, results, dearest, at) if args.explain else ""
+    text += f"\n\n{taken}" if taken else ""
     if lines:
         lines = ["", "Dearest runs found:", *lines]
     for result, found, words in zip(results, dearest, again, strict=True):
         if result.verdict == "refuted" and result.claim is not None and found is not None:
             alarm(f"{kernel.name} {result.metric.name}", f"{shown(result.claim)}", words)
-    page = report.as_page(kernel, context, results, at, notes, args.explain, lines[2:], args.accept, args.per)
+    page = report.as_page(kernel, context, results, at, notes, args.explain, lines[2:], args.accept, args.per, taken)
     return Done(kernel.name, rows, text, "\n".join(lines), page, report.exit_code(results, args.accept))
 
 
@@ -508,26 +516,6 @@ def check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
     fact = excluded(at, context)
     if fact is not None:
         raise OptionProblem(f"--at: {fact} is assumed, and does not hold there", advice="Choose another point.")
-
-
-def _dearest(
-    kernel: Kernel, results: Sequence[Result], at: dict[str, int]
-) -> tuple[list[Witness | None], list[Result]]:
-    """For each result the dearest run found, None where there is no bound; a bound that a run exceeds is refuted."""
-    from checker.cli.run import read_arrays
-    from checker.refutation.witness import Overrun, find_witnesses
-
-    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
-        return read_arrays(kernel, dict(texts))
-
-    claims = [r.claim for r in results if r.claim is not None]
-    try:
-        found = iter(find_witnesses(kernel, claims, fill, at))
-    except Overrun as problem:
-        wrong = problem.claim.context.metric
-        dearest = [problem.found if r.metric == wrong else None for r in results]
-        return dearest, [replace(r, verdict="refuted") if r.metric == wrong else r for r in results]
-    return [next(found) if r.claim is not None else None for r in results], list(results)
 
 
 def command_again(args: argparse.Namespace, metric: Metric, found: Witness | None) -> str:

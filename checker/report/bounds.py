@@ -264,9 +264,10 @@ def as_page(
     dearest: Sequence[str],
     accepted: Collection[str] = (),
     per: Per = "warp",
+    taken: str = "",
 ) -> Page:
-    """The same as a page; `dearest` is what was found of the dearest runs. A fault for each that is not certified, nor
-    has a verdict in `accepted`."""
+    """The same as a page; `dearest` is what was found of the dearest runs, `taken` what lines take of bounds. A fault
+    for each that is not certified, nor has a verdict in `accepted`."""
     head = ("metric", "at most", "verdict", "seconds", *(("there",) if at else ()))
     rows = []
     for r in results:
@@ -277,6 +278,7 @@ def as_page(
     sections += [Section(fixed=problem) for problem in _problems(results)]
     if explain and (told := explanation(results, context, kernel)):
         sections.append(Section("Where it comes from", fixed="\n".join(told)))
+    sections += [Section(taken.partition(":\n")[0], fixed=taken.partition(":\n")[2])] if taken else []
     sections += [Section("Dearest runs found", fixed="\n".join(dearest))] if dearest else []
     faults = [_fault(kernel, r) for r in results if r.verdict not in ("certified", *accepted)]
     assumed = _all_assumptions(kernel, context, results, notes)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
+from checker.analysis.shares import Account
+from checker.notation.words import number
 from checker.report.page import Section
 from semantics.profile import LineCost
 
@@ -46,6 +49,34 @@ def lines_section(
     return Section("By line", head=["file", *names], rows=table, code=("file", "source"))
 
 
+def shares_text(
+    spent: Mapping[str, Account], files: Mapping[tuple[int, int], str], own: str, source: Sequence[str]
+) -> str:
+    """What lines take of the bounds of some metrics, as a table; `files` has the files of places, `own` is that of
+    which `source` has the lines. What is of no line comes last, and their sum."""
+    lines: dict[tuple[str, int], dict[str, Fraction]] = {}
+    for metric, found in spent.items():
+        for place, share in found.shares.items():
+            key = (files.get(place, own), place[0]) if place else ("", 0)
+            here = lines.setdefault(key, {})
+            here[metric] = here.get(metric, Fraction(0)) + share.spent
+    rows = [["line", *(word for m in spent for word in (m, "")), "source"]]
+    for (file, line), amounts in sorted(lines.items(), key=lambda row: (row[0][1] == 0, row[0][0] != own, row[0])):
+        if not any(amounts.values()):
+            continue
+        cells = [cell for m, a in spent.items() for cell in _amount(amounts.get(m, Fraction(0)), a.bound)]
+        label = "none" if not line else str(line) if file == own else f"{Path(file).name}:{line}"
+        rows.append([label, *cells, _cut(source[line - 1]) if file == own and 0 < line <= len(source) else ""])
+    rows.append(["all", *(cell for a in spent.values() for cell in (str(number(a.bound)), "")), ""])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    laid = ("  ".join(f"{c:>{w}}" for c, w in zip(row[:-1], widths, strict=False)) + f"  {row[-1]}" for row in rows)
+    return "\n".join(f"  {line}".rstrip() for line in laid)
+
+
+def _amount(part: Fraction, total: Fraction) -> tuple[str, str]:
+    return (str(number(part)), _share(part, total)) if part else ("", "")
+
+
 def closing(lines: Sequence[str], first: int, least: int = 0) -> int:
     """The line, not before `least`, with the brace that closes the body which begins at line `first`, as far as braces
     tell: comments and texts of one line are left out."""
@@ -69,5 +100,9 @@ def _share(part: Fraction, total: Fraction) -> str:
 
 def _source(cost: LineCost, sources: Mapping[str, Sequence[str]]) -> str:
     lines = sources.get(cost.file, ())
-    text = lines[cost.line - 1].strip() if 0 < cost.line <= len(lines) else ""
+    return _cut(lines[cost.line - 1]) if 0 < cost.line <= len(lines) else ""
+
+
+def _cut(line: str) -> str:
+    text = line.strip()
     return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."

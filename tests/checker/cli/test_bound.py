@@ -588,3 +588,30 @@ def test_what_a_loop_lists_as_uniform_does_not_shut_ghosts_out(tmp_path: Path, c
     }""")
     _, (row,) = bound(capsys, str(path), "--block", "32", "--metric", "sectors")
     assert (row["verdict"], row["bound"]) == ("certified", "1 + 4*max(0, ceil(n/32))")
+
+
+def test_what_each_line_takes(capsys: Capture) -> None:
+    """At a point: the parts of a metric add up to its bound there; no point, or one of data, no table."""
+    words = [
+        "bound",
+        str(PROOFS / "addSub3/kernel.cu"),
+        "--block=32",
+        "--metric=sectors",
+        "--metric=conflicts",
+        "--explain",
+    ]
+    assert main([*words, "--at", "w=64,h=8"]) == 0
+    table = capsys.readouterr().out.partition("What each line takes of the bounds at w = 64, h = 8:\n")[2]
+    head, *rows = table.partition("\n\n")[0].splitlines()
+    assert head.split() == ["line", "sectors", "conflicts", "source"]
+    assert [row.split()[:3] for row in rows] == [
+        ["8", "4", "5%"],
+        ["10", "40", "48%"],
+        ["11", "40", "48%"],
+        ["all", "84", "0"],
+    ]
+    assert rows[0].endswith("  As[threadIdx.x] = A[i];")
+    main([*words, "--at", "w=64,h=8", "--format=html"])
+    assert "<h2>What each line takes of the bounds at w = 64, h = 8</h2>" in capsys.readouterr().out
+    main(words)
+    assert "What each line takes" not in capsys.readouterr().out
