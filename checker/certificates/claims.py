@@ -49,8 +49,6 @@ SUBJECTS: Final = {
 """The subjects of bounds, each with its verb. The span is the cost of the longest way through a block, which waits at
 barriers (Fig. 6): what its warps cost together may be more."""
 
-VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything follows"
-
 
 def subject(context: Context, per: str) -> str:
     """The subject of a bound, a key of SUBJECTS; `per` is what costs are summed over at scope warp."""

@@ -13,7 +13,7 @@ from checker.certificates import document as certificate
 from checker.certificates.evidence import proof
 from checker.certificates.judge import decided
 from checker.kernel import Claim, Ledger
-from checker.recheck import Bad, Report, recheck
+from checker.recheck import VACUOUS, Bad, Report, recheck
 from logic.assertions import AtMost, Context, Obligation
 from logic.derivation import Derivation
 
@@ -27,6 +27,9 @@ REPORT: Final = (
 )
 """Advice for where the checkers do not agree."""
 
+NOT_VACUOUS: Final = "Do the assumptions and the precondition contradict each other, or the launch?"
+"""Advice for where no launch is as assumed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seconded:
@@ -38,7 +41,8 @@ class Seconded:
 
     @property
     def verdict(self) -> Said:
-        """`holey` where barriers are admitted; `not-proved` where the second checker refuses it."""
+        """`holey` where barriers are admitted; `not-proved` where the second checker refuses it, or no launch is as
+        assumed."""
         return verdict(self.report, self.ledger)
 
     @property
@@ -50,14 +54,26 @@ class Seconded:
         return sorted({evidence[i]["engine"] for i in self.report.open if i < len(evidence)})
 
     @property
+    def vacuous(self) -> bool:
+        """Whether it sees that no launch is as assumed."""
+        return VACUOUS in self.report.solver_backed
+
+    @property
+    def advice(self) -> str:
+        """What to do where it is not proved."""
+        return NOT_VACUOUS if self.vacuous else REPORT
+
+    @property
     def problem(self) -> str:
         """Why it is not proved, a sentence without its full stop."""
+        if self.vacuous:
+            return VACUOUS
         return f"the kernel accepts the bound, and the second checker refuses it: {self.report.problem}"
 
 
 def verdict(second: Report | None, ledger: Ledger) -> Said:
     """The verdict on a claim that the kernel accepts, by the second checker's word; None is no word."""
-    if second is not None and second.verdict == "invalid":
+    if second is not None and (second.verdict == "invalid" or VACUOUS in second.solver_backed):
         return "not-proved"
     if ledger.barriers:
         return "holey"

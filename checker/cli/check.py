@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     Outcome = Claim | Theorem | Refusal | Stuck
 
 
-NOT_VACUOUS: Final = "Do the assumptions and the precondition contradict each other, or the launch?"
-
 CHECKED: Final = "Give the path of a .qhl, .cu or .json file."
 
 BRIEFLY: Final = 0.2
@@ -358,7 +356,7 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
 
 def _seconded(judged: Judged) -> Judged:
     """The same with the second checker's word on the certificate of what the kernel accepts, which it may refuse."""
-    from checker.certificates.seconded import REPORT, seconded
+    from checker.certificates.seconded import seconded
     from checker.kernel import Claim
     from checker.synthesis.walk import Stuck
 
@@ -366,8 +364,8 @@ def _seconded(judged: Judged) -> Judged:
         return judged
     second = seconded(judged.outcome, judged.derivation, judged.ledger)
     if second.verdict == "not-proved":
-        refused = Stuck(second.problem, judged.kernel.loc, REPORT)
-        return replace(judged, outcome=refused, second=second.report)
+        refused = Stuck(second.problem, judged.kernel.loc, second.advice)
+        return replace(judged, outcome=refused, second=second.report, vacuous=second.vacuous)
     return replace(judged, second=second.report)
 
 
@@ -384,8 +382,9 @@ def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
 
 def _not_vacuous(judged: Judged, oracle: Oracles) -> Judged:
     """The same, where some state satisfies what is assumed; else nothing is said of any run, and nothing proved."""
-    from checker.certificates.claims import VACUOUS
+    from checker.certificates.seconded import NOT_VACUOUS
     from checker.kernel import Claim, Theorem
+    from checker.recheck import VACUOUS
     from checker.refutation.diagnosis import contradictory
     from checker.synthesis.walk import Stuck
 

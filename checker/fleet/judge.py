@@ -65,6 +65,8 @@ def judged(text: str, about: str) -> Judged:
     evidence = document["evidence"]
     engines = sorted({str(evidence[i]["engine"]) for i in report.open if i < len(evidence)})
     backed = tuple(report.solver_backed)
+    if recheck.VACUOUS in backed:
+        return Judged("not-proved", report.digest, problem=recheck.VACUOUS)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
     return Judged(word, report.digest, proved, admitted, backed, tuple(engines), _place(document, backed))
 

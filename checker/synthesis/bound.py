@@ -12,7 +12,7 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker import limits
 from checker.certificates.evidence import proof as arithmetic_proof
-from checker.certificates.seconded import REPORT, Prove, Seconded, remembered, seconded, verdict
+from checker.certificates.seconded import Prove, Seconded, remembered, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger
 from checker.oracles import Oracles
 from checker.oracles.maxima import replaced
@@ -282,7 +282,7 @@ def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
         return result
     second = seconded(result.claim, result.derivation, result.ledger, prove)
     if second.verdict == "not-proved":
-        problem = Stuck(second.problem, kernel.loc, REPORT)
+        problem = Stuck(second.problem, kernel.loc, second.advice)
         return replace(result, verdict="not-proved", claim=None, problem=problem, second=second)
     return replace(result, verdict=second.verdict, second=second)
 

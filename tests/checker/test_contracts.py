@@ -354,6 +354,18 @@ def test_contracts_that_no_data_keep(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "no small data keep the contracts" in capsys.readouterr().err
 
 
+def test_contracts_that_contradict_each_other_prove_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor does it help to accept a solver's word, as none was asked: in one file, and in a folder."""
+    kernel = "__global__ void k(const int *A, int *B) { B[0] = A[0]; }\n"
+    source = f"//@ requires A[0] < 0;\n//@ requires A[0] > 0;\n{kernel}"
+    assert bound(source, tmp_path, "--accept", "solver-backed", "--format", "json") == 1
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert (found["verdict"], found["bound"]) == ("not-proved", None)
+    assert recheck.VACUOUS in found["problem"]
+    assert main(["bound", str(tmp_path), "--metric", "divwarps", "--accept", "solver-backed"]) == 1
+    assert recheck.VACUOUS in " ".join(capsys.readouterr().out.split())
+
+
 ROWS = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
 __global__ void rows(const int *rowptr, int *y, int n) {
     int r = blockIdx.x * blockDim.x + threadIdx.x, s = 0;
