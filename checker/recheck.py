@@ -1270,6 +1270,8 @@ def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
         if atom[0] == "floor" and c < 0 and c % atom[2] == 0 and c * array.stride % (array.unit * array.banks) == 0:
             whole = v - single(*atom) * c
             rest = whole - times(atom[1], -c // atom[2])
+            if isinstance(rest, int) and 0 <= rest < -c // atom[2]:
+                rest = 0  # then v is whole + c*floor(whole / -c)
             within = array.offset + array.width <= array.stride and not any(a[0] == "bits" for a in atoms(rest))
             if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
                 return whole, (c, rest)

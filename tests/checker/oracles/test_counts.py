@@ -214,6 +214,25 @@ def test_what_is_reduced_modulo_a_number_touches_no_more(
         assert plain >= truth
 
 
+@pytest.mark.parametrize("row", [(4,), (2,), (8,), (12, 4, 4), (4, 4, 4)])
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_a_ring_may_begin_anywhere_in_a_unit(space: Any, row: tuple[int, ...]) -> None:
+    """The second checker's residue lemma, by enumeration, for (m*u + c) % k, whose quotient is that of a part: no less
+    than at any u, and where k elements are whole units as exact as without the modulus."""
+    array = Array("S", space, INT, *row)
+    count, unit, banks = (sectors, SMALL.sector, 1) if space == "global" else (conflicts, SMALL.word, SMALL.banks)
+    other = recheck.Array(space, recheck.INT, array.stride, array.offset, array.width, unit, banks)
+    for k, m, r, consts in product((8, 16), (1, 2, 4, 6), (0, 1, 5), ((0, 1, 2, 3), (1, 2, 6), (0, 5))):
+        whole = [recheck.single("var", "u") * m + c for c in consts]
+        ring = [p - recheck.floor_of(p, k) * k + r for p in whole]
+        own = [array.stride * ((m * u + c) % k + r) + array.offset for u in range(48) for c in consts]
+        truth = max(count(own[i : i + len(consts)], array.width, SMALL) for i in range(0, len(own), len(consts)))
+        found = recheck.at_indices(other, [recheck.unreduced(other, p) for p in ring], range(1), 0)
+        assert found >= truth
+        if k * array.stride % (unit * banks) == 0 and r == 0 and array.offset + array.width <= array.stride:
+            assert found <= recheck.at_indices(other, [(p, ()) for p in whole], range(1), 0)
+
+
 @pytest.mark.parametrize(("what", "space"), [("MemReads", "global"), ("Conflicts", "shared")])
 @pytest.mark.parametrize(("k", "other"), [(16, None), (16, 8), (8, 16), (None, 16), (16, 16)])
 def test_what_is_reduced_is_not_near_what_is_not(
