@@ -13,9 +13,9 @@ from checker.kernel import Claim
 from checker.oracles.instances import instances
 from checker.oracles.terms import value_of
 from logic.assertions import Context, Dim, launch_facts, show_p
-from logic.contracts import Contract
+from logic.contracts import Contract, elements_in
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric, sizes_of
-from logic.potentials import ELEMENT, Apply, Leaf, Poly, const, evaluate, leaves, substitute
+from logic.potentials import ELEMENT, Apply, Leaf, Poly, const, evaluate, leaves, of_expr, substitute
 from logic.syntax import WARP_INDEX, Assume, Const, Expr, Kernel, Op, Param, mentions_tid, show, statements, subterms
 
 _ELEMENT: Final = re.compile(r"(.+)\[(-?\d+)\]")
@@ -198,10 +198,27 @@ def shown(claim: Claim) -> Poly:
     return substitute(claim.bound, {leaf: const(n) for leaf, n in known_sizes(claim.context).items()})
 
 
+def _elements(context: Context, store: Mapping[Leaf, int]) -> dict[str, int]:
+    """The elements of arrays that contracts such as `row[n] == nnz` give at a point."""
+    found: dict[str, int] = {}
+    for c in context.launch.contracts:
+        match c:
+            case Contract((), Op("==", (a, b))):
+                for one, other in ((a, b), (b, a)):
+                    if isinstance(one, Op) and one.op.startswith(ELEMENT):
+                        i, value = of_expr(one.args[0]), of_expr(other)
+                        if i is None or value is None or elements_in([i, value]):
+                            continue
+                        if leaves(i) | leaves(value) <= store.keys():
+                            found[f"{one.op.removeprefix(ELEMENT)}[{evaluate(i, store)}]"] = int(evaluate(value, store))
+    return found
+
+
 def value_at(bound: Poly, context: Context, at: Mapping[str, int]) -> tuple[Fraction | None, list[str]]:
     """The bound's value at a point, with the launch's known sizes filled in; else None and the names missing. Elements
-    of arrays have names such as `row[64]`."""
+    of arrays have names such as `row[64]`; what contracts without variables say that one is it need not be told."""
     store: dict[Leaf, int] = {**{Param(name): v for name, v in at.items()}, **known_sizes(context)}
+    at = {**_elements(context, store), **at}
     missing = sorted(x.name for x in leaves(bound) if x not in store)
     lacking: dict[str, None] = dict.fromkeys(missing)
 

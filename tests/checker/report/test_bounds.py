@@ -17,9 +17,10 @@ from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Launch
+from logic.contracts import Contract
 from logic.metrics import HARDWARE, METRICS
-from logic.potentials import sym
-from logic.syntax import Kernel, Param
+from logic.potentials import ELEMENT, ZERO, element_of, of_expr, sym
+from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 from tests.logic.rules.applications import CONTEXT, facts, pot
 
@@ -50,6 +51,19 @@ def test_values_fill_in_what_the_launch_fixes() -> None:
     assert value_at(q, CONTEXT, {"n": 2, "gridDim.x": 1, "blockDim.x": 1}) == (Fraction(97), [])
     assert value_at(pot("n/3"), CONTEXT, {"n": 2}) == (Fraction(2, 3), [])
     assert (number(Fraction(2, 3)), number(Fraction(4, 2))) == ("2/3", 2)
+
+
+def test_elements_that_contracts_give_need_no_value() -> None:
+    """Those without variables; what is said at the point goes before them."""
+    row = [Op(f"{ELEMENT}row", (e,)) for e in (Param("n"), Const(0), Param("m"))]
+    ends = (Contract((), Op("==", (row[0], Param("nnz")))), Contract((), Op("==", (Const(3), row[1]))))
+    rising = Contract(((Const(0), Param("n")),), Op("==", (Op(f"{ELEMENT}row", (Param("?i0"),)), Const(7))))
+    context = replace(CONTEXT, launch=replace(CONTEXT.launch, contracts=(*ends, rising)))
+    first, last, other = (element_of(e.op, of_expr(e.args[0]) or ZERO) for e in (row[1], row[0], row[2]))
+    assert value_at(last - first, context, {"n": 9, "nnz": 50}) == (Fraction(47), [])
+    assert value_at(last - first, context, {"n": 9}) == (None, ["row[9]"])
+    assert value_at(last, context, {"n": 9, "nnz": 50, "row[9]": 4}) == (Fraction(4), [])
+    assert value_at(other, context, {"n": 9, "nnz": 50, "m": 5}) == (None, ["row[5]"])
 
 
 def test_what_a_bound_rests_on_is_listed_once_each() -> None:
