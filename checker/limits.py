@@ -59,6 +59,9 @@ FAMILY: Final = 64
 LEFT_OUT: Final = 4
 """Stated potentials of which each is left out alone, to see which one is wrong."""
 
+BOUND_SECONDS: Final = 60.0
+"""Seconds of processor time for the bounds of a kernel: after a part of it, a search asks less and ends sooner."""
+
 # --- dear runs -------------------------------------------------------------------------------------------------------
 
 INPUTS: Final = 300

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli import fleet
 from checker.cli.options import (
@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from logic.syntax import Expr, Kernel
     from logic.typing import Signature
     from semantics.cuda import Choice, Reading
+
+
+HURRIED: Final = "there was no time for a sharper bound: a larger --time-limit gives it more"
+"""What is warned of where a search hurried."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -371,6 +375,9 @@ def _bounded(
             outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
         )
         results = [with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
+    for result in results:
+        if result.hurried and result.claim is not None:
+            print(f"{args.file}: warning: {kernel.name}, {result.metric.name}: {HURRIED}", file=sys.stderr)
     made = origin_of(args, reading, hardware)
     certificates = _certificates(results, args.certificate, kernel.name, several, made)
     if args.queries:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.bound import (
+    HURRIED,
     assumptions_about,
     certificate_of,
     check_point,
@@ -214,12 +215,17 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
                 result = hinted_result(outline, result, oracle, args)
             if warned.getvalue():
                 talk.tell(warned.getvalue().rstrip())
+        if result.hurried and result.claim is not None:
+            talk.tell(f"{args.file}: warning: {search.kept.name}, {result.metric.name}: {HURRIED}")
         document = certificate_of(result, search.made)
         row = as_json(search.kept, outline.context, result, args.per, {}, (), None)
         text = canonical(document) if document is not None else None
-        talk.tell(Found(result.metric.name, text, row.get("problem", "no bound was found"), result.seconds))
+        problem = row.get("problem", "no bound was found")
+        talk.tell(Found(result.metric.name, text, problem, result.seconds, result.hurried))
 
-    results = find_bounds(outline, search.metrics, oracle, hinted, args.search, args.per, done=found)
+    results = find_bounds(
+        outline, search.metrics, oracle, hinted, args.search, args.per, done=found, seconds=args.seconds
+    )
     _vain(search, results, oracle, talk)
 
 

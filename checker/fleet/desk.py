@@ -115,6 +115,7 @@ class Desk:
     _said: dict[int, list[str]] = field(default_factory=dict)
     _inputs: dict[int, Inputs | None] = field(default_factory=dict)
     _doubted: set[int] = field(default_factory=set)
+    _hurried: set[int] = field(default_factory=set)
     _ended: set[int] = field(default_factory=set)
     _hits: dict[tuple[int, int | None], list[str]] = field(default_factory=dict)
     _digests: dict[Key, str] = field(default_factory=dict)
@@ -142,6 +143,8 @@ class Desk:
                 told = f"{loc}: {message}" if loc else message
                 self._failed(job.number, part, "unsupported", told, 0.0, loc)
             case Found(metric, text, problem, seconds) if (job.number, part) in self.reads and part is not None:
+                if what.hurried:
+                    self._hurried.add(job.number)
                 self._found(job.number, part, metric, text, problem, seconds)
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
@@ -259,7 +262,7 @@ class Desk:
                 self._doubted.add(job)
                 if self.again(key):
                     return
-            if word.certified and self.cache and not self.full:
+            if word.certified and self.cache and not self.full and job not in self._hurried:
                 self._keep(self.cache, about, text)
             self._judged(key, read, word, took, False, text)
 
@@ -361,6 +364,8 @@ class Desk:
         every = range(len(self.metrics))
         rows = [[self.rows.get((*kernel, i)) for i in every] for kernel in kernels]
         own = [row for i in every if (row := self.rows.get((job, -1, i)))]
+        if job in self._hurried:  # with more time there may be more to say
+            return None
         if any(row is None for each in rows for row in each) or not (kernels or own or job in self._heard):
             return None
         limited = any(row and row["verdict"] in ("timeout", "out of memory") for each in rows for row in each)

@@ -60,12 +60,13 @@ def bare(kernel: Kernel, name: str) -> Kernel:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a worker found under a metric: the text of a certificate, if there is one, what was in the way, and the
-    seconds that it took."""
+    seconds that it took; and whether more may be found with more time."""
 
     metric: str
     text: str | None
     problem: str
     seconds: float
+    hurried: bool = False
 
 
 def shown(read: Read, bound: Poly) -> Poly:

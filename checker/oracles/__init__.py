@@ -6,11 +6,12 @@ acceptance.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from time import perf_counter
-from typing import Final
+from typing import Final, Literal
 
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
@@ -52,6 +53,13 @@ SPAN_PATIENCE: Final = 0.25
 """The share of the time limit for a count that would only be sharper than one at hand."""
 
 
+Pace = Literal["all", "plain", "known"]
+"""Who answers: all oracles; those that are no solvers; or nobody, what is known already aside."""
+
+SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
+"""The engines that a certificate needs no solver for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A question that was asked, for the ledger, with the queries that solvers were asked for it."""
@@ -86,6 +94,7 @@ class Oracles:
 
     limit: float = 2.0
     log: list[Record] = field(default_factory=list)
+    pace: Pace = "all"
     _desk: smt.Desk = field(default_factory=smt.Desk, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
@@ -112,10 +121,22 @@ class Oracles:
         has to be put to a solver."""
         self._desk.patience.left = seconds
 
+    @contextmanager
+    def at(self, pace: Pace) -> Iterator[None]:
+        """Answers at another pace. What is unknown for want of an oracle is not remembered."""
+        before, self.pace = self.pace, pace
+        try:
+            yield
+        finally:
+            self.pace = before
+
     def _record(self, obligation: Obligation, context: Context) -> Record:
         key = obligation, self._scene(context)
-        if key in self._answers:
-            return self._answers[key]
+        known = self._answers.get(key)
+        if known is not None and (self.pace != "plain" or known.engine in SOLVER_FREE):
+            return known
+        if known is not None or self.pace == "known":
+            return Record(obligation, Unknown("none", "there is no time for it"), 0.0)
         start, fewer = perf_counter(), _fewer(context.launch)
         if fewer is not None:
             plain = self._record(obligation, replace(context, launch=fewer))
@@ -124,7 +145,8 @@ class Oracles:
         desk = replace(self._desk, limit=self.limit, asked=[])
         verdict = self._try(obligation, context, desk)
         record = Record(obligation, verdict, perf_counter() - start, tuple(desk.asked))
-        if desk.patience.left > 0 or not isinstance(verdict, Unknown):
+        hurried = desk.patience.left <= 0 or self.pace != "all"
+        if not hurried or not isinstance(verdict, Unknown):
             self._answers[key] = record
         return record
 
@@ -156,6 +178,8 @@ class Oracles:
         """
         here = context.sigma.arrays[array]
         cap = context.hardware.warp * one_access(what, here, context.hardware)
+        if self.pace == "known" and (what, p, x, array, index, self._scene(context)) not in self._counts:
+            return cap
 
         def proved(n: int) -> bool:
             return isinstance(self(AtMost(what, p, x, array, index, n), context), Proved)
@@ -165,7 +189,7 @@ class Oracles:
         except (SourceError, KeyError, RecursionError):
             return cap
         low, high = 1, min(count.n, cap)
-        if not count.loose or high == 1 or not proved(high - 1):
+        if not count.loose or high == 1 or self.pace != "all" or not proved(high - 1):
             return high
         high -= 1
         while low < high:
@@ -189,14 +213,14 @@ class Oracles:
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
                     return Proved("lanes", "it has this value at every thread")
-                return smt.entails(o, facts, sigma, desk)
+                return self._solved(lambda: smt.entails(o, facts, sigma, desk))
             case AtLeast():
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = (*self._facts_of(o.p, context), *self._by_contracts(o.p, [o.q - o.r], context))
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
-                found = exact or smt.at_least(o, facts, sigma, desk)
+                found = exact or self._solved(lambda: smt.at_least(o, facts, sigma, desk))
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
                 return (_proved(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():
@@ -229,7 +253,7 @@ class Oracles:
         pair = self._pair(o.p, o.x, context, view)
         parts = inputs(o.expr, view.sigma) if pair.same_warp() else None
         if parts is None:
-            return smt.uniform(o, pair, desk)
+            return self._solved(lambda: smt.uniform(o, pair, desk))
         verdicts: list[Verdict] = []
         for part in parts:
             verdicts.append(self(replace(o, expr=part), context))
@@ -250,7 +274,12 @@ class Oracles:
         if not count.loose:
             return Unknown(count.engine, f"the lanes may touch {count.n}")
         view = self._view(o.p, o.x, context)
-        return smt.at_most(o, self._pair(o.p, o.x, context, view), replace(desk, limit=self.limit * SPAN_PATIENCE))
+        quick = replace(desk, limit=self.limit * SPAN_PATIENCE)
+        return self._solved(lambda: smt.at_most(o, self._pair(o.p, o.x, context, view), quick))
+
+    def _solved(self, ask: Callable[[], Verdict]) -> Verdict:
+        """A solver's answer, where solvers are asked."""
+        return ask() if self.pace == "all" else Unknown("none", "no solver is asked for lack of time")
 
     def _pair(self, p: P, x: X, context: Context, view: View) -> smt.Pair:
         one_warp = view.threads is not None and view.threads <= context.hardware.warp

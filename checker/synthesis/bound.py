@@ -13,9 +13,10 @@ from checker import kernel as trusted
 from checker import limits
 from checker.certificates.evidence import proof as arithmetic_proof
 from checker.certificates.seconded import Prove, Seconded, remembered, seconded, verdict
-from checker.kernel import INDICES, Claim, Ledger
+from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
 from checker.oracles.maxima import replaced
+from checker.synthesis.asker import Asker, Clock
 from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, with_names
@@ -79,7 +80,8 @@ class Result:
 
     `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
     not. `second` is what the second checker said of the certificate, where the kernel accepted. By rules on trial there
-    is no claim: `tried` is the potential that the kernel accepted by them, and the verdict is `on-trial`.
+    is no claim: `tried` is the potential that the kernel accepted by them, and the verdict is `on-trial`. A search that
+    `hurried` may find a lower bound with more time.
     """
 
     metric: Metric
@@ -91,6 +93,7 @@ class Result:
     seconds: float
     second: Seconded | None = None
     tried: Poly | None = None
+    hurried: bool = False
 
     @property
     def q(self) -> Poly | None:
@@ -122,6 +125,8 @@ def find_bounds(
     judge: bool = True,
     done: Callable[[Result], None] | None = None,
     book: Book = SOUND,
+    seconds: float | None = None,
+    clock: Clock = time.monotonic,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
@@ -130,8 +135,55 @@ def find_bounds(
     worked on, `done` gets each result as soon as it is there. Without `judge` the second checker is left to the caller
     (`judged`), and nothing is certified. Nor is anything by the rules of another `book`: a kernel that is bounded by
     them has the verdict `on-trial`, and no claim. Raises Stuck where none of these applies to a statement.
+
+    After a part of so many `seconds` of a `clock` for all metrics together, or of processor time where none are given,
+    the search hurries (`asker`); where it finds no bound in haste, one without solvers is tried. Where the second
+    checker refuses a bound, as it is too much work, one is tried in which each access costs the most that it may.
     """
     start = time.perf_counter()
+
+    if seconds is None:
+        seconds, clock = limits.BOUND_SECONDS, time.process_time
+
+    @cache
+    def searched(plain: bool, blunt: bool = False) -> Search:
+        asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
+        return _search(outline, asker, hinted, search, per, book)
+
+    def best(metric: Metric) -> Result:
+        found = searched(plain=False)(metric)
+        return searched(plain=True)(metric) if found.q is None and found.hurried else found
+
+    own = book is not SOUND or outline.body != bare(outline.kernel.body)
+    costly = [metric for metric in metrics if own or charges(metric, outline.kernel)]
+    if costly:
+        searched(plain=False)
+    shared = time.perf_counter() - start
+    results, prove = [], remembered()
+    for metric in metrics:
+        start = time.perf_counter()
+        if show:
+            show(metric.name)
+        result = best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
+        if metric not in costly and result.claim is None:
+            result = best(metric)
+        result = judged(result, outline.kernel, prove) if judge else result
+        if judge and result.second is not None and result.claim is None:
+            coarse = judged(searched(plain=True, blunt=True)(metric), outline.kernel, prove)
+            result = coarse if coarse.claim is not None else result
+        took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
+        results.append(replace(result, seconds=took))
+        if done:
+            done(results[-1])
+    return results
+
+
+Search = Callable[[Metric], Result]
+"""The best bound that a search finds for a metric, not yet judged by the second checker."""
+
+
+def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine, per: Per, book: Book) -> Search:
+    """The search for the bounds of an outline, by one flow for all metrics. Raises Stuck."""
     cases, kept, flagged = _cases(outline.context, per), with_names(outline), with_flags(outline)
 
     @cache
@@ -214,7 +266,7 @@ def find_bounds(
         tried = False
         way, result = by_rows(metric) or (Way(), bounded(metric, Way()))
         first = result
-        while result.q is None and result.problem and (at := result.problem.loc):
+        while result.q is None and result.problem and (at := result.problem.loc) and not oracle.late:
             here = other(way, at, tried)
             if here is None:
                 break
@@ -224,6 +276,8 @@ def find_bounds(
                 way, result = here, found
         if result.q is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
+        if oracle.late:
+            return replace(result, hurried=True)
         narrow = replace(way, stuck=way.stuck | windows(plain(cases[0])))
         if result.q is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
             found = bounded(metric, narrow)
@@ -234,27 +288,10 @@ def find_bounds(
             found = bounded(metric, sharp)
             if found.q is not None and lower(found.q, result.q):
                 result = found
-        return result
+        return replace(result, hurried=oracle.hurried)
 
-    own = book is not SOUND or outline.body != bare(outline.kernel.body)
-    costly = [metric for metric in metrics if own or charges(metric, outline.kernel)]
-    if costly:
-        flow(Way(), cases[0])
-    shared = time.perf_counter() - start
-    results, prove = [], remembered()
-    for metric in metrics:
-        start = time.perf_counter()
-        if show:
-            show(metric.name)
-        result = best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
-        if metric not in costly and result.claim is None:
-            result = best(metric)
-        result = judged(result, outline.kernel, prove) if judge else result
-        seconds = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
-        results.append(replace(result, seconds=seconds))
-        if done:
-            done(results[-1])
-    return results
+    flow(Way(), cases[0])
+    return best
 
 
 def charges(metric: Metric, kernel: Kernel) -> bool:
@@ -273,7 +310,7 @@ def for_nothing(outline: Outline, metric: Metric, oracle: Oracles, per: Per) -> 
         known = with_potentials(found, {id(loop): ZERO for loop in cycles(found)})
         return Elaborator(context, oracle, oracle.least).block(known, Point(found.end.p, ZERO, found.end.x))
 
-    return _one(outline.kernel, context, whole, (), oracle, per, False, SOUND)
+    return _one(outline.kernel, context, whole, (), Asker(oracle), per, False, SOUND)
 
 
 def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
@@ -309,7 +346,7 @@ def derive(flow: Flow, outline: Outline, oracle: Oracles, search: Engine = "lp",
 def _proof(
     flow: Flow,
     context: Context,
-    oracle: Oracles,
+    oracle: Oracles | Asker,
     search: Engine,
     warp: int | None,
     book: Book = SOUND,
@@ -325,7 +362,7 @@ def _one(
     context: Context,
     whole: Callable[[], Proof[Poly]],
     ghosts: tuple[str, ...],
-    oracle: Oracles,
+    oracle: Asker,
     per: Per,
     anywhere: bool,
     book: Book,
@@ -345,10 +382,11 @@ def _one(
         if per != "warp":
             proof = _summable(proof, context, oracle)
         derivation = proof.derivation
-        theorem = trusted.check(derivation, book.judged, context, oracle, ledger)
+        theorem = trusted.check(derivation, book.judged, context, oracle.oracle, ledger)
         if book.judged is not CERTIFYING:
             return Result(context.metric, "on-trial", None, derivation, ledger, None, 0.0, tried=proof.pre.q)
-        claim = trusted.claim(kernel, theorem, context, oracle, ledger, _sums(proof.pre.q, context, per, oracle))
+        sums = _sums(proof.pre.q, context, per, oracle)
+        claim = trusted.claim(kernel, theorem, context, oracle.oracle, ledger, sums)
     except (Stuck, Rejected) as error:
         problem = error.refusal if isinstance(error, Rejected) else error
         return Result(context.metric, "not-proved", None, derivation, ledger, problem, 0.0)
@@ -374,7 +412,7 @@ def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel)
     return proof
 
 
-def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+def _wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
     """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
     last."""
     q = proof.pre.q
@@ -388,7 +426,7 @@ def _wherever(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Po
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
-def told_by_contracts(q: Poly, context: Context, oracle: Oracles) -> Poly:
+def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
     """A potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of these elements,
     where that is shown to be no less. Where an array rises to an element that is known, as row[n] == nnz, that is what
     row[min(m, n)] is at most; an index with a warp's or block's number in it stays, as it telescopes."""
@@ -445,7 +483,7 @@ NUMBERED: Final = frozenset[Leaf](map(Param, INDICES))
 """What tells warps and blocks apart."""
 
 
-def _plain(proof: Proof[Poly], context: Context, oracle: Oracles, per: Per) -> Proof[Poly]:
+def _plain(proof: Proof[Poly], context: Context, oracle: Oracle, per: Per) -> Proof[Poly]:
     """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
     difference, as that of a negative n in |[0, n/2]|, where C rounds up. In what is to be summed, indices of elements
     stay: at row[min(0, max(0, n))] a sum begins with row[0]."""
@@ -469,7 +507,7 @@ def _plain(proof: Proof[Poly], context: Context, oracle: Oracles, per: Per) -> P
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
-def _summable(proof: Proof[Poly], context: Context, oracle: Oracles) -> Proof[Poly]:
+def _summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
     """The proof with a potential in which elements of arrays stand by themselves, where it is no less: then it
     telescopes, as the lengths of rows do."""
 
@@ -547,7 +585,7 @@ def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
     return whole
 
 
-def _sums(q: Poly, context: Context, per: Per, oracle: Oracles) -> tuple[tuple[str, Poly], ...]:
+def _sums(q: Poly, context: Context, per: Per, oracle: Oracle) -> tuple[tuple[str, Poly], ...]:
     """For each index that is summed over, a potential that telescopes: of what the sum over the one before is at most,
     by what contracts say of the elements that are left at its ends. Raises Stuck."""
     found: list[tuple[str, Poly]] = []

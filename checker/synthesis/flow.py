@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import gcd
-from typing import Any, Final
+from typing import Any
 
 from checker import limits
 from checker.kernel import Oracle
+from checker.oracles import SOLVER_FREE
 from checker.oracles.instances import shown
 from checker.synthesis import flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
@@ -86,9 +87,6 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature
-
-SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
-"""The oracles' engines that a certificate needs no solver for."""
 
 
 def analyse(

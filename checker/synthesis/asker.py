@@ -1,0 +1,73 @@
+"""What stands between a search and the oracles: a time that all questions of a search share.
+
+While there is time, all oracles are asked. Then solvers are left out, and at last only what is known already is
+answered: the search goes on with coarser answers and comes to an end. Where it finds nothing so, a plain one begins: it
+asks no solver, and after its time accesses cost what a warp can touch at most. What is not answered for lack of time
+is `Unknown`, and nobody remembers that. The kernel and the second checker are never asked to hurry.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from checker.oracles import Oracles, Pace
+from checker.oracles.counts import What, one_access
+from logic.assertions import Context, Obligation, P, Verdict, X
+from logic.syntax import Expr
+
+SOLVED: Final = 0.4
+"""The share of the time in which solvers are asked."""
+
+ASKED: Final = 0.5
+"""The share of the time in which anything is asked that is not known already."""
+
+Clock = Callable[[], float]
+
+
+@dataclass(slots=True)
+class Asker:
+    """The oracles within so many seconds of a clock from a start; None is no limit. `plain` asks no solver at all, and
+    a `blunt` one of no access either.
+
+    `hurried` says whether a question was answered by less than all oracles.
+    """
+
+    oracle: Oracles
+    start: float = 0.0
+    seconds: float | None = None
+    clock: Clock = time.process_time
+    plain: bool = False
+    blunt: bool = False
+    hurried: bool = False
+
+    def spent(self) -> float:
+        """The share of the time that is over."""
+        return 0.0 if self.seconds is None else (self.clock() - self.start) / self.seconds
+
+    @property
+    def late(self) -> bool:
+        """Whether nothing is to be begun that is not needed for a bound."""
+        return self.plain or self.spent() >= SOLVED
+
+    def _pace(self, needed: bool = False) -> Pace:
+        """Who answers; what is `needed` for a bound of any kind is looked at without solvers, however late it is."""
+        spent = self.spent()
+        pace: Pace = "all" if spent < SOLVED else "plain" if spent < ASKED else "known"
+        if self.plain and (needed or pace == "all"):
+            pace = "plain"
+        self.hurried = self.hurried or pace != "all"
+        return pace
+
+    def __call__(self, obligation: Obligation, context: Context) -> Verdict:
+        with self.oracle.at(self._pace(needed=True)):
+            return self.oracle(obligation, context)
+
+    def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
+        """As the oracles' own; once there is no time, what a warp can touch at most."""
+        if self.blunt:
+            return context.hardware.warp * one_access(what, context.sigma.arrays[array], context.hardware)
+        with self.oracle.at(self._pace()):
+            return self.oracle.least(what, p, x, array, index, context)

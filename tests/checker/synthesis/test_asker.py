@@ -1,0 +1,98 @@
+"""A search that runs out of time ends with a coarser bound, and what it was not told is not remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from checker import recheck
+from checker.notation import parse_kernel
+from checker.oracles import Oracles
+from checker.synthesis.asker import ASKED, SOLVED, Asker
+from checker.synthesis.bound import Result, find_bounds
+from checker.synthesis.outline import Outline, bare
+from logic.assertions import Context, Entails, Launch, Proved, Unknown
+from logic.metrics import HARDWARE, METRICS
+from logic.syntax import Const, Kernel, Op, Param
+from logic.typing import check_kernel
+
+
+def kernel(body: str) -> Kernel:
+    text = f"kernel k\nparam int n;\nlocal int i;\nglobal int A[];\nbegin\n{body}\nend"
+    return parse_kernel(text, "k")
+
+
+MASKED = kernel("i <- (tid.x * 5) % 8; if (tid.x < n) { A[i] <- 1; } else { A[tid.x] <- 2; }")
+LOOP = kernel("i <- 0; while (i < n) { A[tid.x] <- i; i <- i + 1; }")
+
+
+def found(k: Kernel, oracle: Oracles, clock: Callable[[], float]) -> Result:
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    outline = Outline(k, context, bare(k.body))
+    (result,) = find_bounds(outline, [METRICS["sectors"]], oracle, seconds=1.0, clock=clock)
+    return result
+
+
+def over() -> Callable[[], float]:
+    """A clock by which each look takes an hour."""
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 3600.0
+        return now
+
+    return clock
+
+
+def test_a_search_without_time_has_a_coarser_bound_and_later_the_same_oracles_the_sharp_one() -> None:
+    oracle = Oracles()
+    coarse, sharp = found(MASKED, oracle, over()), found(MASKED, oracle, lambda: 0.0)
+    assert (coarse.verdict, coarse.hurried) == ("certified", True)
+    assert (sharp.verdict, sharp.hurried) == ("certified", False)
+    assert coarse.q is not None
+    assert sharp.q is not None
+    assert (coarse.q - sharp.q).constant > 0
+    assert found(MASKED, Oracles(), lambda: 0.0).q == sharp.q
+
+
+def test_a_loop_has_a_bound_however_little_time_there_is() -> None:
+    coarse, sharp = found(LOOP, Oracles(), over()), found(LOOP, Oracles(), lambda: 0.0)
+    assert (coarse.verdict, coarse.hurried) == ("certified", True)
+    assert str(sharp.q) == "4*max(0, n)"
+    assert str(coarse.q) == "32*max(0, n)"
+
+
+@pytest.mark.parametrize(("spent", "told"), [(0.0, Proved), (SOLVED, Unknown), (ASKED, Unknown)])
+def test_solvers_are_asked_while_there_is_time(spent: float, told: type) -> None:
+    context = Context(check_kernel(MASKED), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    n = Param("n")
+    hard = Op("<=", (Const(0), Op("*", (n, n))))
+    oracle = Oracles()
+    asker = Asker(oracle, 0.0, 1.0, lambda: spent)
+    assert isinstance(asker(Entails((), (hard,)), context), told)
+    assert isinstance(oracle(Entails((), (hard,)), context), Proved)
+    assert asker.hurried == (spent > 0)
+    assert isinstance(Asker(oracle, 0.0, 1.0, lambda: 0.9)(Entails((), (hard,)), context), Proved)  # known by now
+
+
+def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
+    context = Context(check_kernel(MASKED), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    oracle = Oracles()
+    index = Const(3)
+    least = Asker(oracle, 0.0, 1.0, lambda: 1.0).least
+    assert least("MemReads", (), frozenset(), "A", index, context) == 32
+    assert oracle.least("MemReads", (), frozenset(), "A", index, context) == 1
+    assert least("MemReads", (), frozenset(), "A", index, context) == 1
+
+
+def test_a_bound_that_is_too_much_work_for_the_second_checker_gives_way_to_a_coarser_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = kernel("; ".join(f"A[(tid.x * {2 * k + 3}) % 32 + {k}] <- 1" for k in range(12)) + ";")
+    sharp = found(many, Oracles(), lambda: 0.0)
+    assert (sharp.verdict, str(sharp.q)) == ("certified", "58")
+    monkeypatch.setattr(recheck, "MAX_WORK", 20_000)
+    coarse = found(many, Oracles(), lambda: 0.0)
+    assert (coarse.verdict, str(coarse.q)) == ("certified", str(32 * 12))
