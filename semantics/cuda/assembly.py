@@ -50,8 +50,6 @@ _LANE: Final = Op("%", (
     Op("+", (Tid("x"), Op("*", (Param("blockDim.x"), Op("+", (Tid("y"), Op("*", (Param("blockDim.y"), Tid("z"))))))))),
     Param("warpSize"),
 ))  # fmt: skip
-_WARP: Final = Op("/", _LANE.args)
-_FULL: Final = (1 << 32) - 1
 
 _SPECIAL: Final[dict[str, Expr]] = {
     **{f"tid.{a}": Tid(a) for a in ("x", "y", "z")},

@@ -15,6 +15,7 @@ from checker.analysis.coalescing.merged import merged
 from logic.assertions import MAX_BLOCK, Context, conj
 from logic.comparisons import as_expr
 from logic.potentials import floor_div, of_expr
+from logic.stable import root
 from logic.syntax import (
     Array,
     Assign,
@@ -67,9 +68,9 @@ def layouts(f: Finding, kernel: Kernel, context: Context, rows: Mapping[str, int
     """The remedies to try for an access, the simplest first. `rows` has the bytes of a row of the shared arrays with
     several dimensions."""
     array = f.access.array
-    base = array.name.partition(".")[0]
+    base = root(array.name)
     if array.stride > array.width and not _in_widths(base, kernel) and not _overlapping(base, kernel):
-        arrays = tuple(_apart(a) if a.name.partition(".")[0] == base else a for a in kernel.arrays)
+        arrays = tuple(_apart(a) if root(a.name) == base else a for a in kernel.arrays)
         laid = f"all that fills or reads {base} has it so, too"
         yield _made("arrays", "a structure of arrays", replace(kernel, arrays=arrays), context, laid)
     if array.space == "shared":
@@ -91,12 +92,12 @@ def _made(kind: str, text: str, kernel: Kernel, context: Context, *assumes: str)
 def _in_widths(base: str, kernel: Kernel) -> bool:
     """Whether an array is also accessed by another type: elements of several sizes, or several at once, do not stay
     together."""
-    return any(a.name.partition(".")[0] == base and ".as_" in a.name for a in kernel.arrays)
+    return any(root(a.name) == base and ".as_" in a.name for a in kernel.arrays)
 
 
 def _overlapping(base: str, kernel: Kernel) -> bool:
     """Whether fields of a structure have some bytes in common, but not all, as members of a union may."""
-    fields = {(a.offset, a.offset + a.width) for a in kernel.arrays if a.name.partition(".")[0] == base}
+    fields = {(a.offset, a.offset + a.width) for a in kernel.arrays if root(a.name) == base}
     return any(a < d and c < b for (a, b), (c, d) in combinations(fields, 2))
 
 
@@ -113,7 +114,7 @@ def _relaid(array: Array, base: str, kernel: Kernel, context: Context, row: int 
     that are moved within a row by the number of the row."""
     hardware = context.hardware
     size = row if row is not None else hardware.banks * hardware.word
-    names = {a.name for a in kernel.arrays if a.name.partition(".")[0] == base}
+    names = {a.name for a in kernel.arrays if root(a.name) == base}
     strides = {a.stride for a in kernel.arrays if a.name in names}
     if size % array.stride or strides != {array.stride} or _in_widths(base, kernel):
         return
@@ -154,7 +155,7 @@ def room(kernel: Kernel) -> int:
     """The most bytes that the shared variables of a kernel take whose sizes are known, in whatever order they lie."""
     sizes: dict[str, int] = {}
     for a in (a for a in kernel.arrays if a.space == "shared" and a.length is not None):
-        base = a.name.partition(".")[0]
+        base = root(a.name)
         sizes[base] = max(sizes.get(base, 0), a.stride * (a.length or 0))
     whole = max((a.width for a in kernel.arrays if a.space == "shared"), default=1)
     return sum(-(-n // whole) * whole for n in sizes.values())

@@ -10,6 +10,7 @@ from typing import Final
 from checker.analysis.coalescing.access import Access, Key, keys
 from logic.comparisons import as_expr
 from logic.potentials import Poly, const, of_expr
+from logic.stable import root
 from logic.syntax import (
     Array,
     Assign,
@@ -52,7 +53,7 @@ def merged(access: Access, kernel: Kernel) -> Merged | None:
     number, so that the vector is aligned as arrays are.
     """
     a = access.array
-    same = [b for b in kernel.arrays if b.name.partition(".")[0] == a.name.partition(".")[0]]
+    same = [b for b in kernel.arrays if root(b.name) == root(a.name)]
     written = any(isinstance(s, Write) and s.array == a.name for s in statements(kernel.body))
     if access.kind != "load" or written or len(same) > 1 or (a.stride, a.offset) != (a.width, 0) or kernel.exchanges:
         return None

@@ -14,6 +14,7 @@ from typing import Final
 
 from checker.notation.words import last_word
 from logic.source import SourceError
+from logic.stable import root
 from logic.syntax import Array, Kernel
 from semantics.grid import Launch
 from semantics.ptx import memory
@@ -24,11 +25,6 @@ from semantics.values import Value, default
 
 class NotComparable(SourceError):
     """A kernel whose launch cannot be given to the compiled code."""
-
-
-def root(name: str) -> str:
-    """The pointer or variable that an array of the front end is of: `q` of `q.x` and of `q.as_int`."""
-    return name.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from checker.analysis.coalescing.access import Key, keys
-from checker.analysis.compiled.launch import root, source_name
+from checker.analysis.compiled.launch import source_name
 from logic.metrics import Metric
+from logic.stable import root
 from logic.syntax import Kernel
 from semantics.events import Dim, Event
 from semantics.lockstep import linear
