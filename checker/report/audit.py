@@ -36,7 +36,7 @@ from logic.assertions import Context
 from logic.metrics import Metric
 from logic.refusals import Refusal
 from logic.source import Loc
-from logic.syntax import Assign, If, Kernel, While, Write, show_stmt, statements, subterms
+from logic.syntax import Kernel, evaluated, show_stmt, statements, subterms
 from semantics.cuda import Reading
 
 Row = dict[str, Any]
@@ -239,14 +239,7 @@ def _files(kernel: Kernel) -> dict[tuple[int, int], set[str]]:
 
 def _places(kernel: Kernel) -> Iterator[Loc]:
     for s in statements(kernel.body):
-        match s:
-            case Assign(_, e) | If(e, _, _) | While(e, _):
-                es = [e]
-            case Write(_, index, e):
-                es = [index, e]
-            case _:
-                es = []
-        yield from (t.loc for t in (s, *(t for e in es for t in subterms(e))) if t.loc is not None)
+        yield from (t.loc for t in (s, *(t for e in evaluated(s) for t in subterms(e))) if t.loc is not None)
 
 
 def _counts(metric: Metric) -> str:

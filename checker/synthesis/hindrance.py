@@ -25,13 +25,12 @@ from logic.syntax import (
     Assign,
     Const,
     Expr,
-    If,
     Op,
     Param,
     Read,
     Var,
-    While,
     Write,
+    evaluated,
     local_vars,
     show,
     statements,
@@ -161,7 +160,13 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     changed = {root(s.array) for s in statements(flow.stmt) if isinstance(s, Write)}
     if root(array) in changed or context.sigma.arrays[array].space != "global":
         return ""
-    reads = [t for e in _values(flow) for t in subterms(e) if isinstance(t, Read) and t.array == array]
+    reads = [
+        t
+        for s in statements(flow.stmt)
+        for e in evaluated(s)
+        for t in subterms(e)
+        if isinstance(t, Read) and t.array == array
+    ]
     at = list(dict.fromkeys(p for t in reads if (p := of_expr(settled(t.index))) is not None))
     rows = [p for p in at if p + 1 in at]
     below = ((sym(x), q) for x, op, q in compared(cycle.before.p, either=True) if op == "<" and _shared(q))
@@ -174,16 +179,6 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     fact = rises if rows and not known else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
     most = "" if fact == rises else ", with what is most in place of 64"
     return f" Or say what it holds{most}: //@ requires forall i{span}: {fact};"
-
-
-def _values(flow: Flow) -> Iterator[Expr]:
-    """The expressions that are evaluated in a flow."""
-    for s in statements(flow.stmt):
-        match s:
-            case Assign(_, e) | If(e) | While(e):
-                yield e
-            case Write(_, index, e):
-                yield from (index, e)
 
 
 def _shared(e: Expr) -> bool:

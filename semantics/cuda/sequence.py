@@ -20,8 +20,8 @@ from logic.syntax import (
     Stmt,
     Type,
     Var,
-    While,
     Write,
+    evaluated,
     reads_array,
     seq,
     statements,
@@ -103,11 +103,7 @@ def _names(stmts: list[Stmt]) -> frozenset[str]:
     """The variables and arrays that statements use or change."""
     found = set(changes(stmts))
     for s in statements(seq(*stmts)):
-        match s:
-            case Assign(_, e) | If(e) | While(e):
-                found |= _of(e)
-            case Write(_, index, e):
-                found |= _of(index) | _of(e)
+        found.update(*map(_of, evaluated(s)))
     return frozenset(found)
 
 

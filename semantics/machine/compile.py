@@ -25,6 +25,7 @@ from logic.syntax import (
     DOUBLE,
     INT,
     Assign,
+    Assume,
     Const,
     Expr,
     If,
@@ -40,6 +41,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    evaluated,
     statements,
     subterms,
     written,
@@ -90,7 +92,8 @@ def compile_kernel(kernel: Kernel, block: Dim) -> Compiled:
     """The program of a kernel for blocks of this shape. Raises TypeProblem for an ill-typed kernel."""
     sigma = check_kernel(kernel)
     bases = {a.name: n * SPACING for n, a in enumerate(kernel.arrays)}
-    reads = {t for s in statements(kernel.body) for e in _expressions(s) for t in subterms(e)}
+    kept = (s for s in statements(kernel.body) if not isinstance(s, Assume))  # what is assumed is no instruction
+    reads = {t for s in kept for e in evaluated(s) for t in subterms(e)}
     used = {t.name for t in reads if isinstance(t, Param)}
     code = _Code(sigma, block, names={x: _free(x) for x in (*sigma.locals, *sigma.params, *sigma.arrays)})
     dims = {f"blockDim.{axis}": n for axis, n in zip("xyz", block, strict=True)}
@@ -113,15 +116,6 @@ ZERO: Final = Const("0.0", DOUBLE)
 def _free(name: str) -> str:
     """The name in the program: some that a kernel may use have a meaning of their own there."""
     return f"{name}_" if name.rstrip("_") in (TID, LAUNCH[0]) else name
-
-
-def _expressions(s: Stmt) -> tuple[Expr, ...]:
-    match s:
-        case Assign(_, e) | If(e) | While(e):
-            return (e,)
-        case Write(_, index, e):
-            return (index, e)
-    return ()
 
 
 @dataclass(slots=True)
