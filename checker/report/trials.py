@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
 from checker.kernel import judgement_of
+from checker.notation.words import number
 from checker.report.page import Fault, Page, Section
 from checker.report.rejection import draw_filled
 from checker.report.terminal import wrapped
@@ -45,11 +45,6 @@ def outline(root: Derivation, case: Case, trial: Trial) -> dict[str, Any]:
     else:
         told = f"{root.rule} : {conclusion.cost}"
     return {"rule": root.rule, "concludes": told, "premises": [outline(p, case, trial) for p in root.premises]}
-
-
-def number(value: Fraction) -> int | str:
-    """An integer as it is, any other rational as "p/q"."""
-    return value.numerator if value.denominator == 1 else str(value)
 
 
 def store(v: Violation) -> dict[str, Any]:
