@@ -360,7 +360,7 @@ def test_assembly_on_a_page(there: Path, capsys: Capture) -> None:
 # --- what the commands hardly ever say -------------------------------------------------------------------------------
 
 
-def overrun(kernel: Any, claims: Any, fill: Fill, at: Any, *rest: Any) -> list[Any]:
+def overrun(kernel: Any, claims: Any, fill: Fill, at: Any, *_: Any, **__: Any) -> list[Any]:
     """The search for dearest runs, with each that it finds above its bound."""
     found = find_witnesses(kernel, claims, fill, at)
     for claim, seen in zip(claims, found, strict=True):

@@ -170,7 +170,7 @@ def test_every_command_has_the_places_and_the_name_of_an_instance(
     named = re.findall(r"k\.cu:(\d+):(\d+)", plain + error)
     named += re.findall(r'"startLine": (\d+),\s*"startColumn": (\d+)', out)
     named += re.findall(r'"line": (\d+),\s*"column": (\d+)', out)
-    named += re.findall(r"^  (\d+):(\d+) ", out, re.MULTILINE)
+    named += re.findall(r"^  (\d+):(\d+) ", plain, re.MULTILINE)
     assert {(int(line), int(column)) for line, column in named} <= places
     told = {"coalesce", "coalesce as HTML", "coalesce as Markdown", "coalesce as SARIF", "coalesce, in runs"}
     told |= {"bound", "bound as HTML", "run", "report as JSON", "compiled"}
