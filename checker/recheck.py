@@ -947,17 +947,21 @@ class Lanes:
     def __init__(self, program: Program, p: Facts, x: Names | None) -> None:
         """With x None, of one thread: everything is the same at all of it."""
         self.program, self.numbers = program, count()
-        self.together = NORMAL | {"max0": self._part, "op": self._operated, "bits": self._bits}
+        self.together = NORMAL | {"max0": self._part, "floor": self._floor, "op": self._operated, "bits": self._bits}
         self.together |= {name: partial(single, name) for name in ("base", "read")}
         """Values at threads that read at once, and get the same at the same index."""
         self.apart = self.together | {"read": lambda *_: single("unknown", next(self.numbers))}
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         facts = [program.worth(f) for part in (p, program.launch) for f in program.ordered(part)]
-        definitions = [definition for f in facts for definition in self._definitions(f)]
+        definitions = sorted((d for f in facts for d in self._definitions(f)), key=_coarseness)
         self.true: set[Potential] = {1}
         """The values of facts as potentials: another condition with one of these values holds, too."""
         self.false: set[Potential] = set()
         """Values of conditions of which facts are the opposite, 1 less these: they do not hold."""
+        self.least: dict[Potential, int] = {}
+        """What potentials without a number are at least, by facts and types; at most, their opposites."""
+        for leaf in (leaf for leaf, t in program.leaves.items() if t == BOOL):
+            self.least |= {single(*leaf): 0, single(*leaf) * -1: -1}
         self.known: Values = {}
         """Leaves, by tid and unknowns that all threads share."""
         own = {leaf for leaf, p in definitions if x is None and leaves(p) and leaves(p) <= {*TIDS}}  # no 32 * some k
@@ -979,6 +983,56 @@ class Lanes:
         """Learns that conditions with these values hold."""
         self.true |= {*values}
         self.false |= {1 - v for v in values if len(terms(v)) == 2 and offset(v) == 1}
+        for v in values:
+            below, above = alone(v), alone(1 - v)
+            d = -1 - below[2] if below[:2] == ("op", "<") else above[2] if above[:2] == ("op", "<") else 0
+            if isinstance(d, Poly):  # d >= 0
+                rest, end = d - offset(d), -int(offset(d))
+                self.least[rest] = max(end, self.least.get(rest, end))
+
+    def _least(self, p: Potential, depth: int = 0) -> Rational | None:
+        """A number that p, of integers, is not below; None if none is known."""
+        found: Rational = 0
+        rest = p
+        for atom, c in linear(p):  # q - k*floor(q/k) is 0 at least, and k - 1 at most
+            if atom[0] == "floor" and c % atom[2] == 0 and integral(atom[1]):
+                less = rest - times(atom[1], -c // atom[2]) - single(*atom) * c
+                if len(terms(less)) < len(terms(rest)):
+                    rest, found = less, found + min(0, -c // atom[2] * (atom[2] - 1))
+        spend(len(terms(p)) + 1)
+        found, rest = found + offset(rest), rest - offset(rest)
+        if rest == 0 or rest in self.least:
+            return found + self.least.get(rest, 0)
+        ends = [(self._end(atom, 1 if c > 0 else -1, depth), max(c, -c)) for atom, c in linear(rest)]
+        if len(ends) < len(terms(rest)):
+            return None
+        for end, times_ in ends:
+            if end is None:
+                return None
+            found += times_ * end
+        return found
+
+    def _end(self, atom: Atom, sign: int, depth: int) -> Rational | None:
+        """A number that sign * atom, sign being 1 or -1, is not below."""
+        if atom[0] == "bits" or (atom[0] == "op" and atom[1] in TRUTHS):
+            return min(0, sign * (LOW - 1 if atom[0] == "bits" else 1))
+        if depth < MAX_NESTED and atom[0] in ("floor", "max0"):
+            end = self._least(atom[1] * sign, depth + 1)
+            if atom[0] == "max0":
+                return max(0, end or 0) if sign > 0 else None if end is None else min(0, end)
+            return None if end is None else int(end) // atom[2] if sign > 0 else -(int(-end) // atom[2])
+        return self.least.get(single(*(atom[:2] if atom[0] in LEAVES else atom)) * sign)
+
+    def _floor(self, p: Potential, k: int) -> Potential:
+        """floor(p / k), by what p is at least and at most, or what it is but for multiples of k."""
+        found = floor_of(p, k)
+        if isinstance(found, Poly) and integral(p):
+            turned = plus(*(single(*atom) for atom, c in linear(p) if atom[0] == "floor" and (c - k) % atom[2] == 0))
+            for more in (0, turned):  # of other multiples, too
+                low, high = self._least(p - k * more), self._least(k * more - p)
+                if low is not None and high is not None and low // k == -high // k:
+                    return more + int(low // k)
+        return found
 
     def _definitions(self, fact: Potential) -> Iterator[tuple[Atom, Potential]]:
         """The values that a fact, if it is an equation, gives to leaves."""
@@ -1016,7 +1070,10 @@ class Lanes:
                     learn(leaf, value)
 
         defined = {leaf for leaf, _ in definitions}
-        for leaf in sorted(shared - defined):
+        settle()
+        for axis in (a for a in AXES if self.known.get(("param", f"gridDim.{a}")) == 1):
+            learn(("param", f"blockIdx.{axis}"), 0)
+        for leaf in sorted(shared - defined - self.known.keys()):
             learn(leaf, single(*leaf))
         settle()
         for axis in (a for a in AXES if self.known.get(("param", f"blockDim.{a}")) == 1):
@@ -1040,6 +1097,8 @@ class Lanes:
             return a if op == "int" else -1 - a
         if op in ("&&", "||"):
             return times(a, b) if op == "&&" else a + b - times(a, b)
+        if op == "&" and 0 in (a, b):
+            return 0
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args):
@@ -1104,7 +1163,11 @@ class Lanes:
         same, opposite = (self.true, self.false) if op == "==" else (self.false, self.true)  # not -1 - d < 0
         if found in self.true or other in same:
             return 1
-        return 0 if found in self.false or other in opposite else found
+        if found in self.false or other in opposite:
+            return 0
+        if op == "<" and ((end := self._least(-1 - d)) is not None and end >= 0):
+            return 1
+        return 0 if op == "<" and (end := self._least(d)) is not None and end >= 0 else found
 
     @cached_property
     def strangers(self) -> list[Values]:
@@ -1192,6 +1255,21 @@ class Lanes:
                 found.append(self.value(v, {a: single(*a, i) for a in own}, normal) if own else v)
             yield found
 
+    def parts(self, e: Expr) -> Iterator[list[Expr]]:
+        """Cases of which one holds, for something in e that all threads share: each place of the block along an axis of
+        the grid; else each residue modulo a power of two, the least such that quotients in e, at what is more by a
+        multiple of it, are more by what all share."""
+        p = self.value(self.program.worth(e), self.known)
+        divided = [(dict(linear(atom[1])), atom[2]) for atom in atoms(p) if atom[0] == "floor"]
+        for leaf in sorted(leaves(p) & self.shared - {WARP}):
+            places = self.known.get(("param", leaf[1].replace("blockIdx", "gridDim"))) if leaf in INDICES else 0
+            k = lcm(*(d // gcd(d, int(found[leaf])) for found, d in divided if leaf in found))
+            if isinstance(places, int) and 1 < places <= LOW:
+                yield [("op", "==", leaf, ("const", INT, i)) for i in range(places)]
+            elif 1 < k <= LOW and k & (k - 1) == 0:
+                low = ("op", "&", leaf, ("const", INT, k - 1))
+                yield [("op", "==", low, ("const", INT, i)) for i in range(k)]
+
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows: as it is, or at each place that it depends on."""
         value = self.value(self.program.worth(e), self.known)
@@ -1219,11 +1297,18 @@ class Lanes:
             for part in phases.values():
                 share = enough // len(phases)
                 n = at_indices(array, [(v, ()) for v in part], window, share)
+                if share < n and any(atom[0] == "bits" for v in part for atom in atoms(v)):
+                    n = min(n, at_indices(array, [(v, ()) for v in part], window, share, False))
                 if share < n and len(window) == 1:
                     n = min(n, at_indices(array, [unreduced(array, v) for v in part], window, share))
                 here += n - 1
             most = max(most, here)
         return most
+
+
+def _coarseness(definition: tuple[Atom, Potential]) -> int:
+    """The order of definitions: x == 48 * (x/48 as it is) before x == 16 * (x/16 as it is), and both before others."""
+    return -gcd(*(int(c) for atom, c in linear(definition[1]) if atom[0] == "as it is"))
 
 
 Phases = Mapping[Potential, Mapping[Any, Collection[int]]]
@@ -1239,12 +1324,12 @@ def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Valu
     return [found[i : i + size] for i in numbers[::size]]
 
 
-def at_indices(array: Array, values: list[tuple[Potential, Any]], window: range, enough: int) -> int:
+def at_indices(array: Array, values: list[tuple[Potential, Any]], window: range, enough: int, seen: bool = True) -> int:
     """The most that lanes at these indices touch, each at one of the window from it on. Indices of different kinds are
-    in different rows."""
+    in different rows. Low bits that are not known are seen as what they may be, or not seen through."""
     phases: dict[Potential, dict[Any, set[int]]] = {}
     for v, kind in values:
-        bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits"), (0, 0))
+        bits, c = next(((single(*atom), int(c)) for atom, c in linear(v) if atom[0] == "bits" and seen), (0, 0))
         first, row = int(offset(v)), v - bits * c - offset(v)
         spend(2 * len(terms(row)) + 5)
         phase = collected({mono: c for mono, c in terms(row) if c * array.stride % (array.unit * array.banks)})
@@ -1269,9 +1354,8 @@ def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
     for atom, c in linear(v):
         if atom[0] == "floor" and c < 0 and c % atom[2] == 0 and c * array.stride % (array.unit * array.banks) == 0:
             whole = v - single(*atom) * c
-            rest = whole - times(atom[1], -c // atom[2])
-            if isinstance(rest, int) and 0 <= rest < -c // atom[2]:
-                rest = 0  # then v is whole + c*floor(whole / -c)
+            same = integral(whole) and floor_of(whole, -int(c)) == single(*atom)
+            rest = 0 if same else whole - times(atom[1], -c // atom[2])
             within = array.offset + array.width <= array.stride and not any(a[0] == "bits" for a in atoms(rest))
             if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
                 return whole, (c, rest)
@@ -1661,8 +1745,13 @@ class Checker(Program):
     def uniform(self, p: Facts, x: Names, e: Expr) -> None:
         """P; X |- e unif"""
         more = self.also(p, self._entry())
-        if not self.alike(e, x) and not self.lanes(more, x).uniform(e):
+        if not self.alike(e, x) and not self.by_cases(more, x, e, lambda lanes: lanes.uniform(e)):
             self._leave(p, x, f"{show(e)} unif")
+
+    def by_cases(self, p: Facts, x: Names, e: Expr, decided: Callable[[Lanes], bool]) -> bool:
+        """Whether something is decided for the lanes that P allows, or in each case of something that they share."""
+        here = self.lanes(p, x)
+        return decided(here) or any(all(decided(self.lanes(p | {c}, x)) for c in cases) for cases in here.parts(e))
 
     def uniform_all(self, p: Facts, x: Names, more: Names) -> None:
         for name in sorted(more - x):
@@ -1687,7 +1776,8 @@ class Checker(Program):
         want(not left, "there is no proof of {:.200}", frozenset(left))
         decided = n >= self.hardware["warp"] * touched(array, single("any"), [(0,)])
         if not decided and array.width <= 64 * array.unit:
-            decided = all(self.lanes(more, x).most(array, first, window, n) <= n for window in windows)
+            most = lambda lanes, window: lanes.most(array, first, window, n) <= n  # noqa: E731
+            decided = all(self.by_cases(more, x, first, partial(most, window=window)) for window in windows)
         if not decided:
             what = "MemReads" if array.space == "global" else "Conflicts"
             self._leave(p, x, f"{what}({name}[{show(index)}]) <= {n}")

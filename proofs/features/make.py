@@ -83,6 +83,22 @@ _SAME = "j <- tid.x - tid.x; while (j < n) { A[tid.x] <- 1; j <- j + 1; }"
 _PRICED = "j <- 0; while (j < n) { A[64 * j + tid.x] <- A[j] + 1; j <- j + 1; }"
 _TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
 
+_RING = "A[(tid.x + 70 * blockIdx.x) & 127] <- 1;"
+_CASES = "A[(tid.x + 48 * blockIdx.x) ^ 43] <- 1; A[2 * tid.x + (n & 1)] <- 1;"
+_FLAGS = """kernel feature
+param int n;
+global int A[];
+local int i;
+local bool t;
+begin
+t <- A[tid.x] > n;
+i <- int(t) & 15;
+if (i <= 1) { skip; } else { A[8 * tid.x] <- 1; }
+i <- A[tid.x] & 255;
+if ((i & 2047) < 256) { skip; } else { A[8 * tid.x] <- 1; }
+if ((0 & A[tid.x]) == (n & ~n & 0)) { skip; } else { A[tid.x & ~1] <- 1; }
+end"""
+
 _BASE = """kernel feature
 param int n, m;
 param float(4) a;
@@ -125,6 +141,9 @@ FEATURES: Final[dict[str, Feature]] = {
     "rows-of-pairs": Feature(_kernel("A[n * tid.x + tid.y] <- 1;"), block=(16, 16, 1)),
     "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
     "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
+    "ring": Feature(_kernel(_RING), block=(70, 1, 1)),
+    "cases": Feature(_kernel(_CASES), block=(48, 1, 1), grid=(2, 1, 1)),
+    "flags": Feature(_FLAGS),
     "reads": Feature(_kernel(_READS)),
     "base-types": Feature(_BASE, given=("m > 0",)),
     "conditions": Feature(_kernel(_CONDITIONS, "n, m")),

@@ -144,7 +144,7 @@ def test_other_evidence_needs_a_reason_of_its_own() -> None:
         replace(explained[0], route=(*case[:-2], 1, 0)),
         replace(explained[0], claim="bound"),
         replace(explained[0], what="second only"),
-        replace(explained[0], certificate="addSub3/sectors", route=("evidence", 17, "proof", 0, "goal", 2, 1)),
+        replace(explained[0], certificate="fan2/divwarps", route=("evidence", 41, "proof", 2, "goal", 0)),
     ]
     assert all(map(reason, explained))
     assert not any(map(reason, wrong))

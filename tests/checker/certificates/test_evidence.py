@@ -80,7 +80,7 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x; blockDim.x % 32 == 0", "x % 32", 4),
         (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
         # where threadIdx ends
-        (ONE_WARP, "tid.x < n; n <= 8", "8 * tid.x", 8),
+        (ONE_WARP, "tid.x < n; n <= m; m <= 8", "8 * tid.x", 8),
         (ANY_ROW, "tid.x < n; n <= 8", "8 * tid.x", 8),
         (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
         # what is one number, though no fact says so in one piece
@@ -149,10 +149,6 @@ def test_nothing_is_accessed_where_no_thread_is() -> None:
         ("x >= 0; x <= 63", "x", 2),
         ("", "max(tid.x - n, 0)", 1),
         ("x == (y >> m & 255)", "16 + x", 8),
-        ("x == tid.x; (x & 15) == 0", "(x ^ (n & 7)) % 128", 1),
-        # a reduction that changes nothing of what lanes permute
-        ("", "(tid.x ^ (m & 7)) % 200", 1),
-        ("x == tid.x", "(x ^ (m & 7)) % 100", 1),
     ],
 )
 def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
@@ -161,6 +157,22 @@ def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
     assert said is not None
     assert decided(o, said, ONE_WARP)
     assert proof(reads(p, index, n - 1, array="S"), ONE_WARP) is None
+
+
+@pytest.mark.parametrize(
+    ("p", "index"),
+    [
+        ("x == tid.x; (x & 15) == 0", "(x ^ (n & 7)) % 128"),
+        # a reduction that changes nothing of what lanes permute
+        ("", "(tid.x ^ (m & 7)) % 200"),
+        ("x == tid.x", "(x ^ (m & 7)) % 100"),
+    ],
+)
+def test_nothing_has_to_be_told_of_what_lanes_permute(p: str, index: str) -> None:
+    o = reads(p, index, 1, array="S")
+    assert proof(o, ONE_WARP) is None
+    assert decided(o, None, ONE_WARP)
+    assert not decided(reads(p, index, 0, array="S"), None, ONE_WARP)
 
 
 def test_bins_of_a_warp_that_have_a_name() -> None:
@@ -175,15 +187,15 @@ def test_bins_of_a_warp_that_have_a_name() -> None:
 @pytest.mark.parametrize(
     ("p", "x", "e", "told"),
     [
-        ("n + tid.x < 0; n >= 0", "", "tid.x < m", True),  # no thread
+        ("n + tid.x < 0; n >= 0", "", "tid.x < m", False),  # no thread
         ("x >= blockDim.x; y == tid.x", "", "y < x", True),
         ("x >= blockDim.x; y == tid.x", "", "y >= x", True),
         ("x > blockDim.x; y == tid.x", "", "y < x && y + 1 < x", True),
         ("x + 1 >= blockDim.x; y == tid.x", "", "y < x", None),
         ("x >= blockDim.x; y == tid.x", "", "tid.x <= n", None),
-        ("x == blockIdx.x * 256 + tid.x", "", "x / 32", True),
+        ("x == blockIdx.x * 256 + tid.x", "", "x / 32", False),
         ("x == n * 256 + tid.x", "", "x / 32", None),  # n may be negative
-        ("x == blockIdx.x * 256 + tid.x", "", "G[min(x + n, n - 1)]", True),
+        ("x == blockIdx.x * 256 + tid.x", "", "G[min(x + n, n - 1)]", False),
         ("x == m * 256 + tid.x", "", "G[min(x + n, n - 1)]", None),
         ("", "x", "x + n", False),
         ("x == n * 256 + tid.x", "", "x < 32 * m", False),
@@ -198,7 +210,7 @@ def test_what_is_told_of_uniform_expressions(p: str, x: str, e: str, told: bool 
 
 
 def test_what_is_too_large_for_the_second_checker_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    o = reads("tid.x < n; n <= 8", "8 * tid.x", 8)
+    o = reads("tid.x < n; n <= m; m <= 8", "8 * tid.x", 8)
     assert proof(o, ONE_WARP) is not None
     monkeypatch.setattr(recheck, "MAX_WORK", 1)
     assert proof(o, ONE_WARP) is None
