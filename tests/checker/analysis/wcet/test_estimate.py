@@ -185,8 +185,8 @@ def test_a_limit_that_is_made_step_by_step_in_each_lane() -> None:
 def test_memory_may_decide_where_the_logic_knows_a_bound() -> None:
     text = "const i = 0\nl: load x = i\nbinop q = i < 3\nbinop p = q && x\nbz p, e\nbinop i = i + 1\njump l\ne: sync"
     found = of_program(text, Launch(1, 1, 10))
-    assert (found.cycles, found.evidence) == (1 + 4 * (4 + 9) + 3 * 2 + 1, "solver-backed")
-    assert found.engines == ("lanes",)  # that q is 0 or 1, by its definition: no arithmetic proof says so
+    assert (found.cycles, found.evidence) == (1 + 4 * (4 + 9) + 3 * 2 + 1, "certified")
+    assert found.engines == ()  # that q is 0 or 1, by its definition, both checkers see
     assert found.problem is not None
     p = assemble(text, "k")
     assert run(p, Launch(1, 1, 10), {0: 1, 1: 1, 2: 1}).cycles == found.cycles
