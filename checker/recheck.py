@@ -57,7 +57,7 @@ MAX_THREADS: Final = 2048  # larger blocks are not enumerated
 MAX_TERMS: Final = 1 << 14  # of a product of potentials, before like terms are collected
 MAX_BITS: Final = 1 << 14  # of the coefficients of a product
 MAX_WORK: Final = 5_000_000  # steps in one certificate: a term, an atom, a thread or a name that is looked at
-FEW_RULES: Final = 10_000  # applications of rules: for each so many more, a certificate may take as much work again
+LONG: Final = 1 << 21  # characters: for each so many, a certificate may take as much work again
 MAX_KEPT: Final = 1 << 7  # pairs of P and X, the lanes of which are remembered
 MAX_DEGREE: Final = 64  # of a monomial, and of a product in a proof
 MAX_POWER: Final = 1 << 12  # of an atom
@@ -85,9 +85,9 @@ class Work:
     polys: ClassVar[dict[Any, Poly]] = {}
 
 
-def start(times: int = 1) -> None:
-    """Begins another certificate, or question, with that many times the work."""
-    Work.left, Work.polys = MAX_WORK * times, {}
+def start() -> None:
+    """Begins another certificate, or question."""
+    Work.left, Work.polys = MAX_WORK, {}
     leaves.cache_clear()
     deep.cache_clear()
 
@@ -594,7 +594,7 @@ class Program:
     def __init__(self, document: dict[str, Json]) -> None:
         kernel, metric, self.hardware = document["kernel"], document["metric"], document["hardware"]
         self.scope = document["scope"]
-        start(1 + len(document.get("derivation", ())) // FEW_RULES)
+        start()
         rows = (*kernel["params"], *kernel["locals"], *kernel["arrays"])
         declared = Counter([*BUILTINS, "tid.x", "tid.y", "tid.z", "true", "false", *(name for name, *_ in rows)])
         ((name, most),) = declared.most_common(1)
@@ -1097,8 +1097,6 @@ class Lanes:
             return a if op == "int" else -1 - a
         if op in ("&&", "||"):
             return times(a, b) if op == "&&" else a + b - times(a, b)
-        if op == "&" and 0 in (a, b):
-            return 0
         if op == "?:" and (isinstance(a, int) or args[1] == b):
             return args[1] if a != 0 else b
         if op in CONCRETE and not any(isinstance(v, Poly) for v in args):
@@ -1165,9 +1163,10 @@ class Lanes:
             return 1
         if found in self.false or other in opposite:
             return 0
-        if op == "<" and ((end := self._least(-1 - d)) is not None and end >= 0):
-            return 1
-        return 0 if op == "<" and (end := self._least(d)) is not None and end >= 0 else found
+        for value, q in ((1, -1 - d), (0, d)) if op == "<" else ():
+            if (least := self._least(q)) is not None and least >= 0:
+                return value
+        return found
 
     @cached_property
     def strangers(self) -> list[Values]:
@@ -1776,8 +1775,11 @@ class Checker(Program):
         want(not left, "there is no proof of {:.200}", frozenset(left))
         decided = n >= self.hardware["warp"] * touched(array, single("any"), [(0,)])
         if not decided and array.width <= 64 * array.unit:
-            most = lambda lanes, window: lanes.most(array, first, window, n) <= n  # noqa: E731
-            decided = all(self.by_cases(more, x, first, partial(most, window=window)) for window in windows)
+
+            def few(window: range, lanes: Lanes) -> bool:
+                return lanes.most(array, first, window, n) <= n
+
+            decided = all(self.by_cases(more, x, first, partial(few, window)) for window in windows)
         if not decided:
             what = "MemReads" if array.space == "global" else "Conflicts"
             self._leave(p, x, f"{what}({name}[{show(index)}]) <= {n}")
@@ -2141,6 +2143,7 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         shape = shape | PHASED if "phase" in certificate.get("hardware", ()) else shape
         fitted(certificate, shape | READING if "reading" in certificate else shape, "certificate")
         checker = Checker(certificate)
+        Work.left += MAX_WORK * (len(text) // LONG)
         bound = checker.run()
         body = checker.value("s", certificate["kernel"]["body"])
         claim = claim_text(certificate, bound, [*dict.fromkeys(checker.assumed(body))])

@@ -73,15 +73,22 @@ def test_out_of_budget_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.problem.endswith("too much work: this is not decided")
 
 
-def test_long_derivations_may_take_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_certificates_may_take_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
     good = json.loads(document("scaled", 0, LARGEST))
+    content = {name: part for name, part in good.items() if name != "digest"}
+    size = len(json.dumps(content, separators=(",", ":")))
     recheck.recheck(good)
     monkeypatch.setattr(recheck, "MAX_WORK", (recheck.MAX_WORK - recheck.Work.left) // 2 + 1)
     assert recheck.recheck(good).problem.endswith("too much work: this is not decided")
-    monkeypatch.setattr(recheck, "FEW_RULES", len(good["derivation"]) + 1)
+    monkeypatch.setattr(recheck, "LONG", size + 1)
     assert recheck.recheck(good).verdict == "invalid"
-    monkeypatch.setattr(recheck, "FEW_RULES", len(good["derivation"]))
+    monkeypatch.setattr(recheck, "LONG", size)
     assert recheck.recheck(good).verdict == "valid"
+
+
+def test_what_is_no_megabyte_may_take_no_more_work() -> None:
+    """So that each hostile certificate is judged as soon."""
+    assert recheck.LONG > 1_000_000
 
 
 def test_without_barriers_no_walk_keeps_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
