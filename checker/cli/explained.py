@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from checker.refutation.witness import Witness
     from checker.synthesis.bound import Result
     from logic.syntax import Kernel
-    from semantics.grid import Contents
 
 
 def dearest_runs(
@@ -27,13 +27,9 @@ def dearest_runs(
     from checker.report.plots import EFFORT, RUNS
 
     runs, effort = (limits.INPUTS, limits.EFFORT) if long else (RUNS, EFFORT)
-
-    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
-        return read_arrays(kernel, dict(texts))
-
     claims = [r.claim for r in results if r.claim is not None]
     try:
-        found = iter(find_witnesses(kernel, claims, fill, at, runs=runs, effort=effort))
+        found = iter(find_witnesses(kernel, claims, partial(read_arrays, kernel), at, runs=runs, effort=effort))
     except Overrun as problem:
         wrong = problem.claim.context.metric
         dearest = [problem.found if r.metric == wrong else None for r in results]
@@ -48,16 +44,13 @@ def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness 
     from checker.report.lines import shares_text
     from logic.syntax import statements
 
-    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
-        return read_arrays(kernel, dict(texts))
-
     if not at or any("[" in name for name in at):
         return ""
     spent = {}
     for r, best in zip(results, dearest, strict=True):
         if r.claim is None or r.derivation is None or best is None:
             continue
-        if found := account(r.derivation, r.claim, best.input, fill(best.input.arrays), at):
+        if found := account(r.derivation, r.claim, best.input, read_arrays(kernel, best.input.arrays), at):
             spent[r.metric.name] = found
     if not any(found.bound for found in spent.values()):
         return ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from logic.rules import RuleSet
     from logic.syntax import Kernel
     from semantics.cuda import Reading
-    from semantics.grid import Contents
 
 _CERTIFYING = ("certificate", "explain", "accept", "queries")
 
@@ -117,9 +116,7 @@ def _dearest(kernel: Kernel, tried: Tried) -> dict[str, Witness]:
     from checker.cli.run import read_arrays
     from checker.testbed.bought import dear, dearest
 
-    def fill(texts: Mapping[str, str]) -> Mapping[str, Contents]:
-        return read_arrays(kernel, dict(texts))
-
+    fill = partial(read_arrays, kernel)
     inputs = dear(kernel, tried.bought, fill, tried.at)
     found = {b.metric.name: dearest(kernel, b, tried.context, fill, tried.at, inputs) for b in tried.bought}
     return {name: run for name, run in found.items() if run is not None}

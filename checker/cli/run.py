@@ -393,7 +393,7 @@ def _scalar(name: str, text: str, type_: Type) -> Value:
         ) from None
 
 
-def read_arrays(kernel: Kernel, texts: dict[str, str]) -> dict[str, Contents]:
+def read_arrays(kernel: Kernel, texts: Mapping[str, str]) -> dict[str, Contents]:
     """The contents of `--array` by the types of the arrays. Raises SourceError."""
     from semantics.grid import check_names
 

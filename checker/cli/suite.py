@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.cli.bound import alarm
@@ -161,4 +162,4 @@ def _tried(task: tuple[Case, tuple[Metric, ...], str, Texts]) -> list[Tried]:
 def _fill(kernel: Kernel) -> Fill:
     from checker.cli.run import read_arrays
 
-    return lambda texts: read_arrays(kernel, dict(texts))
+    return partial(read_arrays, kernel)

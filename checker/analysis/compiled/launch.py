@@ -29,11 +29,9 @@ class NotComparable(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The arrays of a launch as regions of memory, with the arrays of the front end that lie in each, and the bytes of
-    the parameters."""
+    """The arrays of a launch as regions of memory, and the bytes of the parameters."""
 
     regions: tuple[Region, ...]
-    arrays: Mapping[str, tuple[Array, ...]]
     arguments: tuple[bytes, ...]
 
 
@@ -132,7 +130,7 @@ def placed(
             arguments.append(where.get(name, 0).to_bytes(8, "little"))
         else:
             raise NotComparable(f"'{name}' is passed in {size} bytes, and is no pointer", kernel.loc)
-    return Placed(regions, here, tuple(arguments))
+    return Placed(regions, tuple(arguments))
 
 
 def encoded(value: Value, width: int, is_float: bool) -> bytes:
