@@ -193,6 +193,27 @@ def test_what_has_not_changed_is_not_read_again(here: Path, capsys: Capture) -> 
     assert not bound(capsys, *words)[1]["summary"].get("unchanged"), "another user's key"
 
 
+def test_a_bound_in_haste_is_warned_of_and_found_anew(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its certificate nor a note of its source is kept: with more time there is a sharper one, which is."""
+    (here / "src/a.cu").write_text(ONE)
+    told = "src/a.cu: warning: one, sectors: there was no time for a sharper bound: a larger --time-limit gives it more"
+    with monkeypatch.context() as hasty:
+        hasty.setattr("checker.limits.BOUND_SECONDS", 1e-9)
+        for words in (("src",), ("src",), ("src/a.cu",)):
+            code, document, error = bound(capsys, *words)
+            assert (code, error.splitlines()) == (0, [told])
+            assert [(r["bound"], r["verdict"]) for r in document["results"]] == [("32", "certified")]
+            assert not {"cached", "unchanged"} & {k for k, v in document["summary"].items() if v}
+        assert main(["bound", "src/a.cu", "--explain", *FAST[:4]]) == 0
+        assert capsys.readouterr().err.splitlines() == [told]
+    _, document, error = bound(capsys, "src")
+    assert (error, rows(document)) == ("", [("one", "src/a.cu", 1, "4", "certified", False)])
+    _, document, error = bound(capsys, "src")
+    assert (error, document["summary"]["unchanged"], document["results"][0]["bound"]) == ("", 1, "4")
+
+
 def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, capsys: Capture) -> None:
     (here / "src/a.cu").write_text(ONE + TWO)
     (here / "warpbound.toml").write_text(
