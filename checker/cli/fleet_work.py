@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from checker.cli.bound import (
     HURRIED,
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from logic.metrics import Hardware, Metric
     from logic.syntax import Kernel
     from semantics.cuda import Choice, Reading
-
-
-NONE: Final = "there is no kernel in"
-"""How the reader begins to say that a source has no kernel, which is no problem of a source of host code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +130,7 @@ def _each(
 
 def options_of(source: Source, options: Mapping[str, Any]) -> argparse.Namespace:
     """A command's options for one source, with those that a compilation database has for it."""
-    args = argparse.Namespace(**{**options, "file": source.path, "shown": None, "warned": set()})
+    args = argparse.Namespace(**{**options, "file": source.path, "found": source.found, "shown": None, "warned": set()})
     flags = source.flags
     args.includes, args.defines = [*flags.includes, *args.includes], [*flags.defines, *args.defines]
     args.std = flags.std or args.std
@@ -142,13 +138,16 @@ def options_of(source: Source, options: Mapping[str, Any]) -> argparse.Namespace
 
 
 def kernels_in(args: argparse.Namespace) -> Sequence[Choice] | None:
-    """The kernels and instances of a source that are asked for; None for host code without any. Raises SourceError."""
+    """The kernels and instances of a source that are asked for; None for host code without any, which may be full of
+    errors for lack of its headers where nobody named the source. Raises SourceError."""
+    from semantics.cuda import NoKernel
+
     try:
         chosen = chosen_kernels(args)
         if not chosen and args.kernel is None:
             read_kernel(args)  # says why there is none
-    except SourceError as problem:
-        if problem.message.startswith(NONE):
+    except NoKernel as problem:
+        if problem.loc is None or args.found:
             return None
         raise
     return chosen

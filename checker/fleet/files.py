@@ -41,12 +41,13 @@ class Flags:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A source: its path, what it is called in a table, how it is read, and its length, by which the longest are begun
-    first."""
+    first; and whether nobody named it, but a folder that it is in."""
 
     path: str
     name: str
     flags: Flags = field(default_factory=Flags)
     size: int = 0
+    found: bool = False
 
 
 def sources(
@@ -71,7 +72,8 @@ def sources(
                 unwanted += 1
                 continue
             real = one.resolve()
-            found.setdefault(real, Source(name, name, (flags or {}).get(real, Flags()), one.stat().st_size))
+            own_flags = (flags or {}).get(real, Flags())
+            found.setdefault(real, Source(name, name, own_flags, one.stat().st_size, one != path))
     if not found:
         what = ", ".join(f"'{p}'" for p in paths)
         if unwanted:

@@ -85,7 +85,7 @@ class Memory:
             kept.whole(path, self._seal(name, body) + b"\n" + body)
 
     def _place(self, source: Source) -> tuple[Path, str]:
-        own = json.dumps([self.about, source.path, source.name, repr(source.flags), str(Path.cwd())])
+        own = json.dumps([self.about, source.path, source.name, repr(source.flags), source.found, str(Path.cwd())])
         path = kept.place(self.cache, own, kept.NOTES)
         return path, path.parent.name + path.stem
 

@@ -9,6 +9,10 @@ class CudaError(SourceError):
     """Bad CUDA input: a missing file, a syntax error, or a construct outside miniCUDA, at its place."""
 
 
+class NoKernel(CudaError):
+    """No kernel is in a source, nor text that may mark one; the place is that of an error in its host code."""
+
+
 class Unsupported(CudaError):
     """CUDA C that is right and has no counterpart in miniCUDA."""
 

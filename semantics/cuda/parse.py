@@ -15,7 +15,7 @@ from typing import Final
 
 from logic.source import Loc
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
-from semantics.cuda.errors import CudaError
+from semantics.cuda.errors import CudaError, NoKernel
 from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
@@ -25,7 +25,7 @@ from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
 from semantics.cuda.precompiled import precompiled
-from semantics.cuda.shim import HEADERS, PATH
+from semantics.cuda.shim import HEADERS, PATH, is_shim
 from semantics.cuda.templates import (
     INSTANCE,
     arguments,
@@ -410,6 +410,15 @@ def _with_ones(unit: Unit) -> tuple[bytes, frozenset[int]]:
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
+_GLOBAL: Final = re.compile(rb"__global__|\(\s*global\b")
+
+
+def _says_global(unit: Unit) -> bool:
+    """Whether there is text that may mark a function as a kernel, which clang may have left out for an error."""
+    files = dict.fromkeys((unit.path, *(name for name, _, _ in unit.inclusions if not is_shim(name))))
+    texts = (*map(unit.text, files), *(option.encode() for option in unit.defines))
+    return any(_GLOBAL.search(SPLICE.sub(b"", text)) for text in texts)
+
 
 def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True) -> Node:
     """The kernel that is meant, its template arguments filled in."""
@@ -425,8 +434,8 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
     if not found:
         real = [e for e in unit.errors if not MISSING.match(e.message)]
         if real:
-            raise CudaError(real[0].message, real[0].loc)
-        raise CudaError(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
+            raise (CudaError if _says_global(unit) else NoKernel)(real[0].message, real[0].loc)
+        raise NoKernel(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
     if name is None and len(names) > 1:
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
     wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]

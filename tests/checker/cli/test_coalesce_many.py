@@ -63,7 +63,7 @@ def test_a_folder(here: Path, capsys: Capture) -> None:
     assert main(["coalesce", "src", "--exclude", "deep", "--block", "32", "--kernel", "good"]) == 0
     capsys.readouterr()
     (here / "src/deep/b.cu").write_text("?")
-    assert main(["coalesce", "src/deep", "src/host.cu"]) == 2
+    assert main(["coalesce", "src/deep/b.cu", "src/host.cu"]) == 2
     assert capsys.readouterr().out.startswith("src/deep/b.cu: expected unqualified-id\n")
     (here / "src/deep/b.cu").write_text(BROKEN)
     assert main(["coalesce", "src", "--format", "sarif"]) == 2

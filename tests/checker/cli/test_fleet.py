@@ -306,7 +306,7 @@ def test_a_source_of_which_nothing_can_be_read_is_a_row(apart: Path, capsys: Cap
     """No kernel is found in it, as clang gives up before; a source of host code has none and is no problem."""
     deep = "(" * 5_000 + "1" + ")" * 5_000
     (apart / "src/deep.cu").write_text(f"int f() {{ return {deep}; }}\n{ONE}")
-    (apart / "src/host.cu").write_text("int main() { return 0; }\n")
+    (apart / "src/host.cu").write_text("int main() { return open(0); }\n")
     code, document, error = bound(capsys, "src", "--no-cache")
     ((name, file, _, _, verdict, _),) = rows(document)
     assert (code, name, file, verdict) == (2, None, "src/deep.cu", "unsupported")
@@ -316,6 +316,9 @@ def test_a_source_of_which_nothing_can_be_read_is_a_row(apart: Path, capsys: Cap
     code, document, error = bound(capsys, "src", "--no-cache")
     assert (code, document["results"]) == (2, [])
     assert "there is no kernel in 'src'" in error
+    code, document, error = bound(capsys, "src/host.cu", "--no-cache")
+    assert (code, [row[4] for row in rows(document)]) == (2, ["unsupported"])
+    assert "src/host.cu:1:21: error: use of undeclared identifier 'open'" in error
 
 
 INTERRUPTED: Final = """
