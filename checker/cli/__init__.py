@@ -49,10 +49,21 @@ class _Parser(argparse.ArgumentParser):
         emit(self.format_help().rstrip("\n"), None)
 
     def error(self, message: str) -> NoReturn:
-        """Ends with the sentence, what was probably meant, and how to see all that there is: under a page of usage
-        the sentence would go unseen."""
-        sys.stderr.write(f"{self.prog}: error: {message}\n  {self._meant(message)}{self.prog} --help tells more.\n")
+        """Ends with the sentence, what was probably meant, how to see all that there is, and the usage in a line: under
+        a page of it the sentence would go unseen."""
+        told = self._meant(message)
+        sys.stderr.write(f"{self.prog}: error: {message}\n  {told}{self.prog} --help tells more.\n")
+        sys.stderr.write(f"  {self._usage(message, told)}\n")
         raise Usage(message)
+
+    def _usage(self, message: str, told: str) -> str:
+        """The usage with the options that have to be given, and the one that the problem is about or that was meant."""
+        named = re.match(r"argument (?:\S+/)?(-\S+): |Did you mean '(-\S+)'", told or message)
+        about = named[1] or named[2] if named else ""
+        shown = [a for a in self._actions if not a.option_strings or a.required or about in a.option_strings]
+        lines = argparse.HelpFormatter(f"{self.prog}{' [OPTIONS]' * (len(shown) < len(self._actions))}", width=10_000)
+        lines.add_usage(None, shown, [])
+        return lines.format_help().strip()
 
     def _meant(self, message: str) -> str:
         """What was probably meant by a word that is not known: an option, or one of a choice."""

@@ -19,12 +19,14 @@ from checker.cli.options import (
     STD,
     add_cluster_option,
     add_reading_options,
+    check_assumption,
     check_sizes,
     emit,
     joined,
     parse_dim,
     parse_hardware,
     parse_metrics,
+    refuse_others,
     tell,
 )
 from checker.cli.progress import progress_bar
@@ -210,6 +212,8 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
     from checker.fleet.judge import court
     from checker.fleet.tray import fill
 
+    if all(files.what_is(path) == "file" for path in args.files):
+        refuse_others(*args.files)
     config = configuration(args)
     settings, config = _settings(args, config)
     found = files.sources(
@@ -337,6 +341,8 @@ def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Confi
     from checker.cli.fleet_work import Settings
 
     check_sizes(args)
+    for text in args.assume:
+        check_assumption(text)
     own = config.values
     metrics, config = _metrics(args, config)
     with _key(config.places.get(("", "hardware")), "hardware"):
@@ -382,18 +388,13 @@ def _metrics(args: argparse.Namespace, config: Config) -> tuple[tuple[Metric, ..
 
 def _check_launch(config: Config, name: str, table: Mapping[str, Any]) -> None:
     """Sizes and assumptions of a configuration, for all kernels or one. Raises SourceError at the key."""
-    from checker.notation.contracts import is_contract
-    from checker.notation.parser import parse
-    from checker.notation.problem import Place
-
     for key in ("block", "grid"):
         if key in table:
             with _key(config.places.get((name, key)), key, f'Write it like {key} = 256, "16,16" or [16, 16].'):
                 parse_dim(table[key], f"--{key}")
     for text in table.get("assume", ()):
-        if not is_contract(text):
-            with _key(config.places.get((name, "assume")), f"assume: '{text}'"):
-                parse(text, "expression", Place("assume"))
+        with _key(config.places.get((name, "assume")), f"assume: '{text}'"):
+            check_assumption(text)
 
 
 @contextmanager

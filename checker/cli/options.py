@@ -6,8 +6,8 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,14 +54,20 @@ def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | N
     return read_cuda(path or args.file, name or args.kernel, includes, defines, args.std, args.instantiate)
 
 
-_OTHERS: Final = {".qhl": "check", ".json": "check", ".simt": "machine"}
+_OTHERS: Final = {
+    ".qhl": ("An outline is no source", "check"),
+    ".json": ("A certificate is no source", "check"),
+    ".simt": ("A program of the mini-SIMT machine is no CUDA C", "machine"),
+}
+"""Endings of files that other commands take: what they are not, and which command that is."""
 
 
-def refuse_others(path: str) -> None:
-    """Raises OptionProblem for a file that another command takes, and no reader of CUDA C."""
-    suffix = Path(path).suffix
-    if suffix in _OTHERS:
-        raise OptionProblem(f"'{path}' is no CUDA source", advice=f"`warpbound {_OTHERS[suffix]} {path}` takes it.")
+def refuse_others(*paths: str) -> None:
+    """Raises OptionProblem where all of these files are such as another command takes, and no reader of CUDA C."""
+    if all(Path(path).suffix in _OTHERS for path in paths):
+        told, command = _OTHERS[Path(paths[0]).suffix]
+        advice = f"{told}: `warpbound {command} {paths[0]}` takes it."
+        raise OptionProblem(f"'{paths[0]}' is no CUDA source", advice=advice)
 
 
 def known_sizes(sizes: Dim) -> tuple[int, int, int] | None:
@@ -121,17 +127,35 @@ def assuming(args: argparse.Namespace, kernel: Kernel) -> Kernel:
     return annotated(args, kernel).kernel
 
 
+@contextmanager
+def _shown(text: str) -> Iterator[None]:
+    """Problems with a text of --assume have it for their source, in which a caret points at the place."""
+    from logic.source import SourceError
+
+    try:
+        yield
+    except SourceError as error:
+        error.source = text
+        raise
+
+
 def stated(text: str, sigma: Signature) -> Expr | Contract:
     """An --assume: a contract on data, or a fact about parameters. Raises SourceError."""
     from checker.notation import parse_assumption
     from checker.notation.contracts import is_contract, parse_contract
-    from logic.source import SourceError
 
-    try:
+    with _shown(text):
         return (parse_contract if is_contract(text) else parse_assumption)(text, sigma, "--assume")
-    except SourceError as error:
-        error.source = text
-        raise
+
+
+def check_assumption(text: str) -> None:
+    """Raises SourceError for an --assume that is a fact of no kernel, whatever parameters it has."""
+    from checker.notation.contracts import is_contract
+    from checker.notation.expressions import check_assumption
+
+    if not is_contract(text):
+        with _shown(text):
+            check_assumption(text, "--assume")
 
 
 def contracts_of(args: argparse.Namespace, sigma: Signature) -> tuple[Contract, ...]:

@@ -17,6 +17,7 @@ from logic.syntax import (
     BUILTINS,
     DOUBLE,
     FLOAT,
+    WARP_INDEX,
     Const,
     Expr,
     Op,
@@ -60,6 +61,16 @@ def parse_assumption(text: str, sigma: Signature, file: str, origin: Loc | None 
     """A fact about parameters only; `0 <= w <= 100` means both comparisons. Raises SyntaxProblem and TypeProblem."""
     scope = Scope(sigma, placed(file, origin), "assumption")
     return fact(parse(text, "expression", scope.place).children[0], scope)
+
+
+def check_assumption(text: str, file: str) -> None:
+    """Raises SyntaxProblem for what is an assumption of no kernel, whatever parameters it has."""
+    place = Place(file)
+    for token in parse(text, "expression", place).scan_values(lambda _: True):
+        if token == WARP_INDEX:
+            raise _differs(token, "warps", place.of(token))
+        if token.startswith(("tid.", "threadIdx.")):
+            raise _differs(token, "threads", place.of(token))
 
 
 def parse_fact(text: str, sigma: Signature, origin: Loc) -> Expr:
@@ -111,8 +122,9 @@ def _check_speaks(t: Expr, scope: Scope) -> None:
             )
             raise SyntaxProblem(f"{who} cannot speak of array contents", t.loc, advice)
         case Var() | Tid() if scope.about == "assumption":
-            sentence = f"an assumption is about parameters; '{t.name}' differs between threads"
-            raise SyntaxProblem(sentence, t.loc, "Write it into a condition of an outline.")
+            raise _differs(t.name, "threads", t.loc, "Write it into a condition of an outline.")
+        case Param(name) if scope.about == "assumption" and name == WARP_INDEX:
+            raise _differs(name, "warps", t.loc)
         case Var(name):
             type_ = scope.sigma.locals[name]
         case Param(name):
@@ -126,6 +138,10 @@ def _check_speaks(t: Expr, scope: Scope) -> None:
     if type_.kind == "base":
         sentence = f"{who} cannot speak of values of type {type_}"
         raise SyntaxProblem(sentence, t.loc, "Only int and bool have a meaning to the logic.")
+
+
+def _differs(name: str, between: str, loc: Loc | None, advice: str = "A bound holds for all of them.") -> SyntaxProblem:
+    return SyntaxProblem(f"an assumption is about parameters; '{name}' differs between {between}", loc, advice)
 
 
 def _spelled(op: str) -> str:

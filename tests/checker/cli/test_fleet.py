@@ -356,6 +356,8 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
     ("words", "problem"),
     [
         (["src"], "there is no CUDA source in 'src'"),
+        (["c.json", "--config", "grid.toml"], "A certificate is no source: `warpbound check c.json` takes it."),
+        (["c.json", "k.qhl"], "A certificate is no source"),
         (["a.cu", "nowhere.cu"], "cannot read 'nowhere.cu': no such file or folder"),
         (["a.cu", "src", "--tight"], "--tight is for one source alone"),
         (["a.cu", "src", "--explain"], "--explain is for one source alone"),
@@ -376,6 +378,9 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
         (["a.cu", "src", "--block", "256x1"], "--block 256x1: not a dimension"),
         (["a.cu", "--block", "2048"], "--block 2048: more than 1024 threads"),
         (["a.cu", "--config", "block.toml"], "block.toml:2:1: error: block: a: not a dimension"),
+        (["a.cu", "--jobs", "1", "--assume", "n > 1 &&"], "--assume:1:9: error: expected an expression"),
+        (["a.cu", "--jobs", "1", "--assume", "n > warp.index"], "    n > warp.index\n        ^"),
+        (["a.cu", "--jobs", "1", "--assume", "threadIdx.x > n"], "'threadIdx.x' differs between threads"),
         (["a.cu", "--config", "assume.toml"], "assume.toml:2:1: error: assume: 'n >': expected an expression"),
         (["src", "--exclude", "*"], "there is no CUDA source in 'src'"),
         ([".", "--exclude", "*"], "--include and --exclude leave none of 1 CUDA source in '.'"),
@@ -384,6 +389,9 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
 )
 def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capture) -> None:
     (here / "a.cu").write_text(ONE)
+    (here / "c.json").write_text("{}")
+    (here / "k.qhl").write_text("kernel k\n")
+    (here / "grid.toml").write_text("grid = 2\n")
     (here / "wrong.toml").write_text("[[budget]]\nkernel = 3\n")
     (here / "metric.toml").write_text('jobs = 1\nmetrics = ["joules"]\n')
     (here / "model.toml").write_text('hardware = "abacus"\n')

@@ -347,6 +347,26 @@ def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) 
     assert len(more) <= 1
 
 
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ([], "warpbound [OPTIONS] COMMAND ..."),
+        (["bound"], "warpbound bound [OPTIONS] PATH [PATH ...]"),
+        (["bound", "k.cu", "--metric"], "warpbound bound [OPTIONS] [--metric NAME|all|FILE.toml] PATH [PATH ...]"),
+        (["bound", "k.cu", "--per", "x"], "warpbound bound [OPTIONS] [--per {warp,block,grid}] PATH [PATH ...]"),
+        (["bound", "k.cu", "--blok=32"], "warpbound bound [OPTIONS] [--block X[,Y[,Z]]] PATH [PATH ...]"),
+        (["predict"], "warpbound predict [OPTIONS] --device NAME|FILE.toml FILE.cu [FILE.cu ...]"),
+        (["diff", "a"], "warpbound diff [OPTIONS] OLD NEW"),
+        (["trial", "sound", "--cas", "10"], "warpbound trial [OPTIONS] [--case K] RULES"),
+    ],
+)
+def test_the_usage_of_the_subcommand(words: list[str], usage: str, capsys: Capture) -> None:
+    """In one line: what has to be given, and the option that the problem is about."""
+    assert typed(*words) == 2
+    *_, last = capsys.readouterr().err.splitlines()
+    assert last == f"  usage: {usage}"
+
+
 def test_a_kernel_that_was_probably_meant(tmp_path: Path, capsys: Capture) -> None:
     source = tmp_path / "two.cu"
     source.write_text("__global__ void scale(int *A) {}\n__global__ void rows(int *A) {}\n")

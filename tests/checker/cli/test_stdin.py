@@ -77,6 +77,7 @@ def test_words_that_are_left_over_are_told_by_the_command(capsys: Capture) -> No
     assert told.splitlines() == [
         "warpbound recheck: error: unrecognized arguments: --nope",
         "  warpbound recheck --help tells more.",
+        "  usage: warpbound recheck [OPTIONS] CERT.json [CERT.json ...]",
     ]
 
 

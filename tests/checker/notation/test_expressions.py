@@ -105,6 +105,7 @@ def test_assumptions_are_about_parameters() -> None:
     [
         ("w > i", 5, "'i' differs between threads"),
         ("w > tid.x", 5, "'tid.x' differs between threads"),
+        ("w > warp.index", 5, "'warp.index' differs between warps"),
         ("w > A[0]", 5, "cannot speak of array contents"),
         ("s.gain > 1.0f", 1, "cannot speak of values of type float"),
         ("w + 1", 1, "this is int, not bool"),
