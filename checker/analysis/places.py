@@ -8,16 +8,31 @@ and a certificate holds no places of expressions: so places are those of the pro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Protocol, cast
 
-from checker.kernel import Ledger
+from checker.kernel import Ledger, judgement_of
 from checker.oracles import Oracles
-from logic.assertions import AtMost, Context, P, X
+from logic.assertions import AtMost, Context, P, Triple, X
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.rules import SOUND
 from logic.source import Loc
-from logic.syntax import Assign, Expr, If, Kernel, Op, Read, While, Write, show, statements, subterms
+from logic.syntax import (
+    Assign,
+    Expr,
+    If,
+    Kernel,
+    Op,
+    Read,
+    Stmt,
+    While,
+    Write,
+    evaluated,
+    show,
+    statements,
+    subterms,
+)
 
 
 class Explained(Protocol):
@@ -61,6 +76,39 @@ def accesses(
 
     rows = sorted(found.items(), key=order)
     return [(loc, name, text) for (loc, name), (_, text) in rows]
+
+
+def located(root: Derivation, program: Kernel, context: Context) -> Derivation:
+    """A derivation of a certificate, which has lines and columns, with the files of its places: those in which the
+    program has something there; of several the one in which it is what is judged. "" where that does not tell."""
+    files: dict[tuple[int, int], set[str]] = {}
+    heads: dict[tuple[int, int, Stmt], set[str]] = {}
+    for s in statements(program.body):
+        if s.loc:
+            heads.setdefault((s.loc.line, s.loc.column, s), set()).add(s.loc.file)
+        for loc in (s.loc, *(t.loc for e in evaluated(s) for t in subterms(e))):
+            if loc:
+                files.setdefault((loc.line, loc.column), set()).add(loc.file)
+
+    def place(node: Derivation) -> Loc | None:
+        if (at := node.loc) is None or at.file:
+            return at
+        known = files.get((at.line, at.column), set())
+        if len(known) > 1:
+            told = judgement_of(SOUND.rules[node.rule].conclusion, node.substitution, context)
+            known = heads.get((at.line, at.column, told.stmt), set()) if isinstance(told, Triple) else set()
+        return replace(at, file=next(iter(known))) if len(known) == 1 else at
+
+    made: dict[int, Derivation] = {}  # equal parts of a derivation are one
+    todo = [root]
+    while todo:
+        node = todo[-1]
+        if left := [d for d in node.premises if id(d) not in made]:
+            todo += left
+            continue
+        todo.pop()
+        made[id(node)] = replace(node, premises=tuple(made[id(d)] for d in node.premises), loc=place(node))
+    return made[id(root)]
 
 
 def outside(

@@ -25,6 +25,7 @@ from logic.contracts import as_reads
 from logic.derivation import Derivation
 from logic.potentials import Leaf, Poly, evaluate, leaves
 from logic.rules import SOUND
+from logic.source import Loc
 from logic.syntax import (
     GHOST,
     WARP_INDEX,
@@ -51,8 +52,8 @@ STEPS: Final = 6_000
 ALL_STEPS: Final = 40_000
 """Those of all warps of a run together."""
 
-Place = tuple[int, int] | None
-"""Line and column; None for what is left when the run has ended."""
+Place = Loc | None
+"""The place of a statement; None for what is left when the run has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +186,12 @@ class _Walk:
                 todo.pop()
                 continue
             node, active = inner
-            place = self.place(node) or todo[-1][1]
+            place = node.loc or todo[-1][1]
             if self.steps - first > STEPS or self.steps > ALL_STEPS:
                 raise lockstep.StepLimit(STEPS, None, self.machine.nothing)
             todo.append((self.node(node, active, place), place))
         if self.now:
             self.spend(None, self.now)
-
-    @staticmethod
-    def place(node: Derivation) -> Place:
-        return (node.loc.line, node.loc.column) if node.loc else None
 
     def judgement(self, node: Derivation) -> Triple:
         if id(node) not in self.judgements:

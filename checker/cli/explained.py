@@ -42,7 +42,6 @@ def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness 
     from checker.analysis.shares import account
     from checker.cli.run import read_arrays
     from checker.report.lines import shares_text
-    from logic.syntax import statements
 
     if not at or any("[" in name for name in at):
         return ""
@@ -55,7 +54,6 @@ def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness 
     if not any(found.bound for found in spent.values()):
         return ""
     own = kernel.loc.file if kernel.loc else ""
-    files = {(s.loc.line, s.loc.column): s.loc.file for s in statements(kernel.body) if s.loc}
     lines = source_text(own).splitlines() if own and Path(own).is_file() else []
     point = ", ".join(f"{name} = {n}" for name, n in at.items())
-    return f"What each line takes of the bounds at {point}:\n{shares_text(spent, files, own, lines)}"
+    return f"What each line takes of the bounds at {point}:\n{shares_text(spent, own, lines)}"

@@ -127,8 +127,10 @@ def run(args: argparse.Namespace) -> int:
                 f"there is no kernel '{a.certificate.name}' in {', '.join(args.sources)}",
                 advice=f"'{a.file}' is about it: give its source, too, with --source.",
             )
+    held = [report.beside(a, source(a.certificate.name)) for a in found]
+    found = [a for a, _, _ in held]
     ran = [_run(args, a, at) for a in found]
-    rows = [report.row(a, at, source(a.certificate.name), d.spent) for a, d in zip(found, ran, strict=True)]
+    rows = [report.row(a, at, other, told, d.spent) for (a, other, told), d in zip(held, ran, strict=True)]
     known = [asked or getattr(source(a.certificate.name), "launches", ()) for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from checker.analysis.places import accesses
+from checker.analysis.places import accesses, located
 from checker.analysis.shares import NOTHING, Account, Share
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
@@ -114,20 +114,36 @@ class Source:
         return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid, data=data))
 
 
-def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account | None = None) -> Row:
-    """All that is said of a certificate; `spent` are the shares of its bound in a run at the point."""
+def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, str]:
+    """A certificate with the source that it is held against: the kernel as it is in its launches, and the first
+    difference. Where there is none the certificate's places are in the source's files."""
+    if source is None:
+        return a, None, ""
+    made = a.certificate
+    source = source.under(made.context)
+    if told := _difference(made.kernel, source.kernel):
+        return a, source, told
+    derivation = located(made.derivation, source.kernel, made.context)
+    return replace(a, certificate=replace(made, derivation=derivation)), source, ""
+
+
+def row(
+    a: Audited,
+    at: Mapping[str, int],
+    source: Source | None = None,
+    difference: str = "",
+    spent: Account | None = None,
+) -> Row:
+    """All that is said of a certificate, beside a source; `spent` are the shares of its bound in a run at the point."""
     made, context = a.certificate, a.certificate.context
     sigma = context.sigma
-    source = None if source is None else source.under(context)
     claim = a.outcome if isinstance(a.outcome, Claim) else None
     bound = None if claim is None else shown(claim)
     value, missing = (None, []) if bound is None or not at else value_at(bound, context, at)
     kinds: dict[str, Counter[str]] = {}
     for line in a.ledger.discharged:
         kinds.setdefault(type(line.obligation).__name__, Counter())[line.verdict.engine] += 1
-    difference = "" if source is None else _difference(made.kernel, source.kernel)
     program = source.kernel if source and not difference else None
-    files = _files(program) if program else {}
     proved = [] if claim is None else [a]
     barriers = a.ledger.barriers if claim is not None else []
     wrong = _finding(a)
@@ -171,11 +187,9 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
         },
         "launches": [],
         "warnings": [],
-        "accesses": [
-            _at(loc, files) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)
-        ],
-        "turns": [_at(loc, files) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
-        "shares": None if spent is None else _shares(spent, files),
+        "accesses": [_at(loc) | {"access": name, "most": n} for loc, name, n in accesses(proved, context, program)],
+        "turns": [_at(loc) | {"rule": rule, "told": told} for loc, rule, told in turns(proved)],
+        "shares": None if spent is None else _shares(spent),
         "listing_of": None,
         "listing": [],
         "apart": [],
@@ -188,11 +202,11 @@ def row(a: Audited, at: Mapping[str, int], source: Source | None, spent: Account
     return found
 
 
-def _shares(spent: Account, files: Mapping[tuple[int, int], set[str]]) -> Row:
+def _shares(spent: Account) -> Row:
     """The shares of a bound by lines; what is of no line that is known comes last."""
     lines: dict[tuple[str | None, int | None], Share] = {}
     for where, share in spent.shares.items():
-        here = _at(Loc("", *where) if where else None, files)
+        here = _at(where)
         key = (here["file"], here["line"])
         lines[key] = lines.get(key, NOTHING) + share
     ordered = sorted(lines.items(), key=lambda item: (item[0][1] is None, item[0][0] or "", item[0][1] or 0))
@@ -229,14 +243,6 @@ def _difference(ours: Kernel, theirs: Kernel) -> str:
     return next(found, "its local variables are others")
 
 
-def _files(kernel: Kernel) -> dict[tuple[int, int], set[str]]:
-    """The files in which the kernel has something at a line and column: a certificate holds no more of a place."""
-    found: dict[tuple[int, int], set[str]] = {}
-    for loc in _places(kernel):
-        found.setdefault((loc.line, loc.column), set()).add(loc.file)
-    return found
-
-
 def _places(kernel: Kernel) -> Iterator[Loc]:
     for s in statements(kernel.body):
         yield from (t.loc for t in (s, *(t for e in evaluated(s) for t in subterms(e))) if t.loc is not None)
@@ -247,11 +253,13 @@ def _counts(metric: Metric) -> str:
     return COUNTS[metric.name] if is_known(metric) else f"by the {described(metric)}"
 
 
-def _at(loc: Loc | None, files: Mapping[tuple[int, int], set[str]]) -> Row:
-    """A place; its file where the source has something there in one file only."""
-    known = {loc.file} if loc and loc.file else files.get((loc.line, loc.column), set()) if loc else set()
-    file = next(iter(known)) if len(known) == 1 else None
-    return {"file": file, "line": loc.line if loc else None, "column": loc.column if loc else None}
+def _at(loc: Loc | None) -> Row:
+    """A place; its file where it is known."""
+    return {
+        "file": loc.file or None if loc else None,
+        "line": loc.line if loc else None,
+        "column": loc.column if loc else None,
+    }
 
 
 def _listing(source: Source, found: Row) -> tuple[list[Row], list[Row]]:

@@ -29,6 +29,7 @@ from checker.report.dossier import Dossier
 from checker.report.page import filled
 from checker.report.plots import picture, table
 from checker.report.steps import Step, bars
+from logic.source import Loc
 
 RULE: Final = str.maketrans({":": "-"})
 """Names of rules as identifiers of a page."""
@@ -67,6 +68,16 @@ class Part:
     lines: list[Line]
     columns: list[tuple[str, str]]
     elsewhere: list[Cell | None]
+
+    def listed(self, loc: Loc) -> bool:
+        """Whether a place is in a line of the listing."""
+        file = self.rows[0][1]["listing_of"]
+        return loc.file == file and any(line.number == loc.line for line in self.lines)
+
+    def outside(self, r: Row) -> list[Row]:
+        """The shares of a bound that lines of other files have, or such as may be of several."""
+        lines = r["shares"]["lines"] if r["shares"] and self.lines else []
+        return [x for x in lines if x["line"] and x["file"] != r["listing_of"] and Fraction(x["spent"])]
 
     @property
     def common(self) -> list[str]:
@@ -118,13 +129,11 @@ def part(number: int, rows: list[tuple[int, Row, Dossier]]) -> Part:
         for x in r["listing"]:
             for note in x["notes"]:
                 lines[x["line"]].notes.setdefault(note, []).append(label(r))
-        first: set[int] = set()
-        for step in d.steps:
-            if step.line in lines and step.line not in first:
-                first.add(step.line)
-                lines[step.line].uses.append((label(r), i, step))
-        for (at, text), drawn in d.pictures.items():
-            if at in lines and all(text != other for other, _ in lines[at].pictures):
+        for n, used in _uses(d.steps, file).items():
+            if n in lines:
+                lines[n].uses += [(label(r), i, step) for step in used]
+        for (where, at, text), drawn in d.pictures.items():
+            if where == file and at in lines and all(text != other for other, _ in lines[at].pictures):
                 lines[at].pictures.append((text, drawn))
     shared = [(r, r["shares"]) for _, r, _ in rows if r["shares"]]
     columns = [(label(r), str(shares["of"])) for r, shares in shared]
@@ -138,6 +147,15 @@ def part(number: int, rows: list[tuple[int, Row, Dossier]]) -> Part:
         sums = {key: str(sum((Fraction(x[key]) for x in rest), Fraction(0))) for key in ("spent", "paid")}
         elsewhere.append(_cell(sums, total) if Fraction(sums["spent"]) else None)
     return Part(number, rows, _with_gaps(lines), columns if lines else [], elsewhere)
+
+
+def _uses(steps: Sequence[Step], file: str | None) -> dict[int, list[Step]]:
+    """The first application of each rule to a line of a file; those to a sequence where there are no others."""
+    found: dict[int, dict[str, Step]] = {}
+    for step in steps:
+        if step.loc and step.loc.file == file:
+            found.setdefault(step.loc.line, {}).setdefault(step.rule, step)
+    return {n: [s for s in used.values() if not s.sequence] or [*used.values()] for n, used in found.items()}
 
 
 def _cell(x: Row, total: Fraction) -> Cell:

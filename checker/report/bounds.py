@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, cast
 
 from checker.analysis.places import Explained, accesses
@@ -348,17 +349,15 @@ def _rules(found: Mapping[str, int]) -> str:
 
 def explanation(results: Sequence[Explained], context: Context, kernel: Kernel | None = None) -> list[str]:
     """Where the cost comes from: each access with its count, each loop with its invariant and potentials."""
-    rows = accesses(results, context, kernel)
-    place, access = (
-        max((len(text) for text in column), default=0)
-        for column in ([_place(loc) for loc, _, _ in rows], [name for _, name, _ in rows])
-    )
+    own = kernel.loc.file if kernel is not None and kernel.loc else ""
+    rows = [(_place(loc, own), name, text) for loc, name, text in accesses(results, context, kernel)]
+    place, access = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
     lines = ["Accesses, for one warp:"] if rows else []
-    lines += [f"  {_place(loc):<{place}}{name:<{access}}  {text}" for loc, name, text in rows]
+    lines += [f"  {at:<{place}}{name:<{access}}  {text}" for at, name, text in rows]
     if heads := turns(results):
         lines += ["", "Loops and branches:"] if lines else ["Loops and branches:"]
         for loc, rule, told in heads:
-            lines += [f"  {_place(loc)}{rule}", *(f"      {line}" for line in told)]
+            lines += [f"  {_place(loc, own)}{rule}", *(f"      {line}" for line in told)]
     return lines
 
 
@@ -368,8 +367,10 @@ _TURNS: Final = {name: rule.told for name, rule in SOUND.rules.items() if rule.t
 """The fields of rules of loops and branches that reports print."""
 
 
-def _place(loc: Loc | None) -> str:
-    return f"{loc.line}:{loc.column}  " if loc else ""
+def _place(loc: Loc | None, own: str) -> str:
+    """Line and column, with the file's name where it is another than the kernel's own."""
+    other = f"{Path(loc.file).name}:" if loc and own and loc.file not in ("", own) else ""
+    return f"{other}{loc.line}:{loc.column}  " if loc else ""
 
 
 def _nodes(root: Derivation | None) -> list[Derivation]:

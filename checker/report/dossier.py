@@ -25,14 +25,14 @@ ALL: Final = 3000
 @dataclass(frozen=True, slots=True)
 class Dossier:
     """`witness` is the dearest run at the point that was found, `again` the command for it; `spent` are the shares of
-    the bound in it, `pictures` its accesses, by line and text; None and empty where there is no such run."""
+    the bound in it, `pictures` its accesses, by file, line and text; None and empty where there is no such run."""
 
     steps: Sequence[Step] = ()
     curves: Sequence[Curve] = ()
     witness: Witness | None = None
     again: str = ""
     spent: Account | None = None
-    pictures: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    pictures: Mapping[tuple[str, int, str], str] = field(default_factory=dict)
 
 
 def run_at(a: Audited, at: Mapping[str, int], fill: Fill, file: str, options: Sequence[str]) -> Dossier:
@@ -46,11 +46,12 @@ def run_at(a: Audited, at: Mapping[str, int], fill: Fill, file: str, options: Se
         return Dossier()
     again = command(file, best.input, [*options, f"--metric={made.context.metric.name}"])
     spent = account(made.derivation, claim, best.input, fill(best.input.arrays), at)
-    drawn: dict[tuple[int, str], str] = {}
+    drawn: dict[tuple[str, int, str], str] = {}
     for seen in spent.accesses if spent else ():
         if seen.place and len(seen.lanes) > 1:
             array = made.context.sigma.arrays[seen.array]
-            drawn[seen.place[0], seen.text] = access(array, seen.lanes, made.context.hardware, seen.count)
+            picture = access(array, seen.lanes, made.context.hardware, seen.count)
+            drawn[seen.place.file, seen.place.line, seen.text] = picture
     return Dossier(witness=best, again=again, spent=spent, pictures=drawn)
 
 

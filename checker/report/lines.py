@@ -49,15 +49,13 @@ def lines_section(
     return Section("By line", head=["file", *names], rows=table, code=("file", "source"))
 
 
-def shares_text(
-    spent: Mapping[str, Account], files: Mapping[tuple[int, int], str], own: str, source: Sequence[str]
-) -> str:
-    """What lines take of the bounds of some metrics, as a table; `files` has the files of places, `own` is that of
-    which `source` has the lines. What is of no line comes last, and their sum."""
+def shares_text(spent: Mapping[str, Account], own: str, source: Sequence[str]) -> str:
+    """What lines take of the bounds of some metrics, as a table; `own` is the file of which `source` has the lines.
+    What is of no line comes last, and their sum."""
     lines: dict[tuple[str, int], dict[str, Fraction]] = {}
     for metric, found in spent.items():
         for place, share in found.shares.items():
-            key = (files.get(place, own), place[0]) if place else ("", 0)
+            key = (place.file, place.line) if place else ("", 0)
             here = lines.setdefault(key, {})
             here[metric] = here.get(metric, Fraction(0)) + share.spent
     rows = [["line", *(word for m in spent for word in (m, "")), "source"]]

@@ -19,6 +19,7 @@ from logic.derivation import Derivation, size
 from logic.potentials import Poly
 from logic.refusals import Rejected
 from logic.rules import SOUND
+from logic.source import Loc
 from logic.syntax import If, Seq, Stmt, While, show, show_stmt
 
 WIDEST: Final = 70
@@ -59,7 +60,7 @@ class Step:
     number: int
     level: int
     rule: str
-    line: int | None
+    loc: Loc | None
     statement: str
     before: str
     after: str
@@ -68,6 +69,11 @@ class Step:
     plain: int
     hidden: int
     closes: int
+
+    @property
+    def sequence(self) -> bool:
+        """Whether it puts statements in sequence."""
+        return SOUND.rules[self.rule].shape == "seq"
 
 
 def steps(a: Audited, most: int) -> list[Step]:
@@ -87,7 +93,7 @@ def steps(a: Audited, most: int) -> list[Step]:
                 i,
                 level,
                 node.rule,
-                node.loc.line if node.loc else None,
+                node.loc,
                 statement,
                 before,
                 end,

@@ -48,7 +48,7 @@ def of_line(found: Account) -> dict[int | None, Share]:
     """The shares of lines."""
     lines: dict[int | None, Share] = {}
     for place, share in found.shares.items():
-        line = place[0] if place else None
+        line = place.line if place else None
         lines[line] = lines.get(line, NOTHING) + share
     return lines
 
@@ -120,7 +120,7 @@ def test_what_is_framed_is_left_over() -> None:
     found = account(a.derivation, claim, launch, {}, {})
     assert found is not None
     told = {where: (int(s.spent), int(s.paid)) for where, s in found.shares.items()}
-    assert told == {(7, 1): (4, 4), None: (15, 0)}
+    assert told == {Loc("", 7, 1): (4, 4), None: (15, 0)}
 
 
 def moved(d: Derivation) -> Derivation:

@@ -199,11 +199,13 @@ def coalesced(source: str, capsys: Capture) -> dict[Place, set[str]]:
 
 def test_bound_and_coalesce(source: str, capsys: Capture) -> None:
     told = printed(capsys, "bound", source, "--block", "32", "--metric", "steps", "--assume", "n <= 9", "--explain")
-    rows = re.findall(r"^  (\d+):(\d+) +(\S.*\]) +(?:MemReads|Conflicts) <= ", told, re.MULTILINE)
+    rows = re.findall(r"^  (?:(\S+):)?(\d+):(\d+) +(\S.*\]) +(?:MemReads|Conflicts) <= ", told, re.MULTILINE)
     expected = {
-        (line, column, name) for (_, line, column), names in coalesced(source, capsys).items() for name in names
+        ("" if file == source else Path(file).name, line, column, name)
+        for (file, line, column), names in coalesced(source, capsys).items()
+        for name in names
     }
-    assert expected == {(int(line), int(column), name) for line, column, name in rows}
+    assert expected == {(file, int(line), int(column), name) for file, line, column, name in rows}
 
 
 def test_reports_and_coalesce(source: str, capsys: Capture, tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def test_places_in_other_files(capsys: Capture, tmp_path: Path) -> None:
 
 def test_places_that_two_files_have(capsys: Capture, tmp_path: Path) -> None:
     header = "__device__ void put(int *A) {\n\n    A[0] = 1;\n}\n"
-    text = "__global__ void k(int *A, int n) {\n    A[0] = 5; put(A);\n}\n"
+    text = "__global__ void k(int *A, int n) {\n    A[0] = 1; put(A);\n}\n"
     _, apart = with_header(capsys, tmp_path, header, text)
     assert {(x["file"], x["line"], x["column"]) for x in apart} == {(None, 3, 5)}
 
@@ -310,6 +310,30 @@ def test_different_accesses_at_one_place_of_two_files(capsys: Capture, tmp_path:
     (row,) = found["certificates"]
     files = {a["access"]: (a["file"], a["line"], a["column"]) for a in row["accesses"]}
     assert files == {"A[n]": (str(tmp_path / "k.cu"), 3, 5), "A[i]": (str(tmp_path / "h.cuh"), 3, 5)}
+
+
+def test_shares_of_one_place_of_two_files(capsys: Capture, tmp_path: Path) -> None:
+    """What the kernel's own line takes is not added to what that of the header takes, in no command."""
+    put = "__device__ void put(int *A, int n) {\n    for (int j = 0; j < n; j++)\n    A[j] = 1;\n}\n"
+    (tmp_path / "h.cuh").write_text(put)
+    kernel = "__global__ void k(int *A, int *B, int n) {\n    B[32 * threadIdx.x] = 5;\n    put(A, n);\n}\n"
+    text = f'#include "h.cuh"\n{kernel}'
+    made = bound(tmp_path, "k", text, capsys)
+    words = (made, "--source", str(tmp_path / "k.cu"), "--at", "n=8")
+    _, found = report(capsys, *words)
+    (row,) = found["certificates"]
+    lines = {(x["file"], x["line"]): (x["spent"], x["paid"]) for x in row["shares"]["lines"]}
+    assert lines == {(str(tmp_path / "k.cu"), 3): (32, 32), (str(tmp_path / "h.cuh"), 3): (8, 8)}
+    page = shown(capsys, "html", *words)
+    assert f"{tmp_path / 'h.cuh'} line 3 takes 8 of 40</li>" in page
+    listing = page.partition('<table class="source"')[2].partition("</table>")[0]
+    (own,) = (row for row in listing.split("<tr") if "-L3" in row)
+    assert re.findall(r">(Q:\w+)</a>", own) == ["Q:GWrite"]
+    assert main(["bound", str(tmp_path / "k.cu"), "--metric=sectors", "--block=32", "--at=n=8", "--explain"]) == 0
+    told = capsys.readouterr().out
+    assert re.findall(r"^ +(\S+) +([AB]\[)", told, re.MULTILINE) == [("h.cuh:3:5", "A["), ("3:5", "B[")]
+    rows = re.findall(r"^ +(\S+) +(\d+) +\d+%", told.split("What each line takes")[1], re.MULTILINE)
+    assert rows == [("3", "32"), ("h.cuh:3", "8")]
 
 
 def test_places_outside_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
@@ -439,7 +463,7 @@ def test_what_the_kernel_refutes_and_a_run_shows(tmp_path: Path, capsys: Capture
 def test_what_no_run_shows_is_not_called_false() -> None:
     a = audit(Path(SECTORS).read_text(), SECTORS, SOUND, Oracles())
     refuted = Refusal("end", obligation=Entails((FALSE,), (FALSE,)), verdict=Refuted("z3"))
-    told = row(replace(a, outcome=refuted), {}, None)
+    told = row(replace(a, outcome=refuted), {})
     assert (told["verdict"], told["problem"]) == (
         "not-proved",
         "that nothing is owed at the end, Q' >= 0, could not be proved: false |- false",
