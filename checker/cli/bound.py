@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from checker.cli import fleet
 from checker.cli.options import (
@@ -51,10 +52,6 @@ if TYPE_CHECKING:
     from logic.syntax import Expr, Kernel
     from logic.typing import Signature
     from semantics.cuda import Choice, Reading
-
-
-HURRIED: Final = "there was no time for a sharper bound: a larger --time-limit gives it more"
-"""What is warned of where a search hurried."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -372,12 +369,18 @@ def _bounded(
             print(f"{args.file}: warning: --at {name}={at[name]:.3e}: {told}", file=sys.stderr)
     with working(f"{kernel.name}: reading") as now:
         results = find_bounds(
-            outline, metrics, oracle, hinted, args.search, args.per, lambda name: now(f"{kernel.name}: {name}")
+            outline,
+            metrics,
+            oracle,
+            hinted,
+            args.search,
+            args.per,
+            lambda name: now(f"{kernel.name}: {name}"),
+            backed="solver-backed" in args.accept,
         )
         results = [with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
-    for result in results:
-        if result.hurried and result.claim is not None:
-            print(f"{args.file}: warning: {kernel.name}, {result.metric.name}: {HURRIED}", file=sys.stderr)
+    for told in chain.from_iterable(report.sharper(result, kernel.name) for result in results):
+        print(f"{args.file}: warning: {told}", file=sys.stderr)
     made = origin_of(args, reading, hardware)
     certificates = _certificates(results, args.certificate, kernel.name, several, made)
     if args.queries:

@@ -356,6 +356,7 @@ def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Confi
         "assume": [*args.assume, *own.get("assume", [])],
         "usual_block": own.get("block"),
         "usual_grid": own.get("grid"),
+        "accept": getattr(args, "accept", []),
         "seconds": args.time_limit or config.values.get("time-limit"),
         **{name: getattr(args, name) for name in ("block", "grid", "kernel", "instantiate", "scope", "search", "per")},
     }

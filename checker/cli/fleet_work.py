@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.bound import (
-    HURRIED,
     assumptions_about,
     certificate_of,
     check_point,
@@ -203,7 +202,7 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
     """Tells what is found under each metric."""
     from checker.certificates.document import canonical
     from checker.fleet.rows import Found
-    from checker.report.bounds import as_json
+    from checker.report.bounds import as_json, sharper
     from checker.synthesis.bound import find_bounds
 
     outline, hinted, args = search.outline, search.hinted, search.options
@@ -214,17 +213,17 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
                 result = hinted_result(outline, result, oracle, args)
             if warned.getvalue():
                 talk.tell(warned.getvalue().rstrip())
-        if result.hurried and result.claim is not None:
-            talk.tell(f"{args.file}: warning: {search.kept.name}, {result.metric.name}: {HURRIED}")
+        for told in sharper(result, search.kept.name):
+            talk.tell(f"{args.file}: warning: {told}")
         document = certificate_of(result, search.made)
         row = as_json(search.kept, outline.context, result, args.per, {}, (), None)
         text = canonical(document) if document is not None else None
         problem = row.get("problem", "no bound was found")
-        talk.tell(Found(result.metric.name, text, problem, result.seconds, result.hurried))
+        coarse = result.backed is not None
+        talk.tell(Found(result.metric.name, text, problem, result.seconds, result.hurried, coarse))
 
-    results = find_bounds(
-        outline, search.metrics, oracle, hinted, args.search, args.per, done=found, seconds=args.seconds
-    )
+    own = (outline, search.metrics, oracle, hinted, args.search, args.per)
+    results = find_bounds(*own, done=found, seconds=args.seconds, backed="solver-backed" in args.accept)
     _vain(search, results, oracle, talk)
 
 

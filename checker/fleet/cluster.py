@@ -151,7 +151,7 @@ def _said(future: Future[Any]) -> list[Said] | str:
 
 def _is_said(said: Any) -> bool:
     match said:
-        case ("found", Found(str(), str() | None, str(), int() | float() as seconds, bool())):
+        case ("found", Found(str(), str() | None, str(), int() | float() as seconds, bool(), bool())):
             return 0 <= seconds <= LONGEST
         case ("failed", ("timeout" | "out of memory" | "crashed", str(), int() | float() as seconds)):
             return 0 <= seconds <= LONGEST

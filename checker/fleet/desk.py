@@ -145,7 +145,8 @@ class Desk:
             case Found(metric, text, problem, seconds) if (job.number, part) in self.reads and part is not None:
                 if what.hurried:
                     self._hurried.add(job.number)
-                self._found(job.number, part, metric, text, problem, seconds)
+                kept = not (what.hurried or what.coarse)
+                self._found(job.number, part, metric, text, problem, seconds, kept)
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
         """Which metrics of a kernel are left to be searched; or which certificates of it there are."""
@@ -241,7 +242,7 @@ class Desk:
         self._pending[future] = then
         future.add_done_callback(lambda _: self._wake())
 
-    def _found(self, job: int, part: int, name: str, text: Any, problem: Any, seconds: Any) -> None:
+    def _found(self, job: int, part: int, name: str, text: Any, problem: Any, seconds: Any, kept: bool) -> None:
         index = next((i for i, m in enumerate(self.metrics) if m.name == name), None)
         if index is None or (job, part, index) in self._judging:
             return
@@ -262,7 +263,7 @@ class Desk:
                 self._doubted.add(job)
                 if self.again(key):
                     return
-            if word.certified and self.cache and not self.full and job not in self._hurried:
+            if word.certified and self.cache and not self.full and kept:
                 self._keep(self.cache, about, text)
             self._judged(key, read, word, took, False, text)
 

@@ -60,13 +60,15 @@ def bare(kernel: Kernel, name: str) -> Kernel:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a worker found under a metric: the text of a certificate, if there is one, what was in the way, and the
-    seconds that it took; and whether more may be found with more time."""
+    seconds that it took; whether more may be found with more time; and whether a lower bound was left out, as it rests
+    on a solver's word."""
 
     metric: str
     text: str | None
     problem: str
     seconds: float
     hurried: bool = False
+    coarse: bool = False
 
 
 def shown(read: Read, bound: Poly) -> Poly:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -131,6 +131,16 @@ def as_json(
         row["engines"], row["solver_backed"] = result.second.engines, result.second.report.solver_backed
         row["backed"] = backed_json(rests_on(result))
     return row
+
+
+def sharper(result: Result, kernel: str) -> Iterator[str]:
+    """What is warned of where there may be a sharper bound than what is claimed, or there is one of another kind."""
+    about = f"{kernel}, {result.metric.name}"
+    if result.hurried and result.claim is not None:
+        yield f"{about}: there was no time for a sharper bound: a larger --time-limit gives it more"
+    if result.backed is not None:
+        known = f"that it is at most {shown(result.backed)} rests on the word of a solver"
+        yield f"{about}: {known}: --accept solver-backed takes it for enough"
 
 
 def unsupported(kernel: str | None, metric: Metric, per: str, problem: SourceError) -> dict[str, Any]:

@@ -26,13 +26,17 @@ ASKED: Final = 0.5
 
 Clock = Callable[[], float]
 
+Access = tuple[What, str, Expr]
+"""What is counted, of which array, at which index."""
+
 
 @dataclass(slots=True)
 class Asker:
     """The oracles within so many seconds of a clock from a start; None is no limit. `plain` asks no solver at all, and
     a `blunt` one of no access either.
 
-    `hurried` says whether a question was answered by less than all oracles.
+    `hurried` says whether a question was answered by less than all oracles. Accesses that are `capped` cost what a warp
+    can touch at most, without a question.
     """
 
     oracle: Oracles
@@ -42,6 +46,7 @@ class Asker:
     plain: bool = False
     blunt: bool = False
     hurried: bool = False
+    capped: frozenset[Access] = frozenset()
 
     def spent(self) -> float:
         """The share of the time that is over."""
@@ -67,7 +72,7 @@ class Asker:
 
     def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
         """As the oracles' own; once there is no time, what a warp can touch at most."""
-        if self.blunt:
+        if self.blunt or (what, array, index) in self.capped:
             return context.hardware.warp * one_access(what, context.sigma.arrays[array], context.hardware)
         with self.oracle.at(self._pace()):
             return self.oracle.least(what, p, x, array, index, context)

@@ -16,7 +16,7 @@ from checker.certificates.seconded import Prove, Seconded, remembered, seconded,
 from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
 from checker.oracles.maxima import replaced
-from checker.synthesis.asker import Asker, Clock
+from checker.synthesis.asker import Access, Asker, Clock
 from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, with_names
@@ -29,7 +29,7 @@ from checker.synthesis.search import Engine, find_potentials, risen, with_potent
 from checker.synthesis.sums import antidifference
 from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
-from logic.assertions import AtLeast, Context, P, Proved, Unknown, assume, conj
+from logic.assertions import AtLeast, AtMost, Context, P, Proved, Unknown, assume, conj
 from logic.contracts import Contract, elements_in
 from logic.derivation import Derivation
 from logic.facts import said
@@ -81,7 +81,8 @@ class Result:
     `claim` is there exactly when the kernel accepted and the second checker did not refuse; `problem` says why it is
     not. `second` is what the second checker said of the certificate, where the kernel accepted. By rules on trial there
     is no claim: `tried` is the potential that the kernel accepted by them, and the verdict is `on-trial`. A search that
-    `hurried` may find a lower bound with more time.
+    `hurried` may find a lower bound with more time. `backed` claims one that rests on the word of a solver, where
+    `claim` does not.
     """
 
     metric: Metric
@@ -94,6 +95,7 @@ class Result:
     second: Seconded | None = None
     tried: Poly | None = None
     hurried: bool = False
+    backed: Claim | None = None
 
     @property
     def q(self) -> Poly | None:
@@ -127,6 +129,7 @@ def find_bounds(
     book: Book = SOUND,
     seconds: float | None = None,
     clock: Clock = time.monotonic,
+    backed: bool = False,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
@@ -138,7 +141,9 @@ def find_bounds(
 
     After a part of so many `seconds` of a `clock` for all metrics together, or of processor time where none are given,
     the search hurries (`asker`); where it finds no bound in haste, one without solvers is tried. Where the second
-    checker refuses a bound, as it is too much work, one is tried in which each access costs the most that it may.
+    checker refuses a bound, as it is too much work, one is tried in which each access costs the most that it may. Where
+    it knows nothing of how much some accesses cost, one in which these cost the most that they may, unless a bound may
+    be `backed` by a solver's word.
     """
     start = time.perf_counter()
 
@@ -146,13 +151,18 @@ def find_bounds(
         seconds, clock = limits.BOUND_SECONDS, time.process_time
 
     @cache
-    def searched(plain: bool, blunt: bool = False) -> Search:
+    def searched(plain: bool, blunt: bool = False) -> tuple[Search, Asker]:
         asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
-        return _search(outline, asker, hinted, search, per, book)
+        return _search(outline, asker, hinted, search, per, book), asker
 
-    def best(metric: Metric) -> Result:
-        found = searched(plain=False)(metric)
-        return searched(plain=True)(metric) if found.q is None and found.hurried else found
+    def best(metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
+        for plain in (False, True):
+            found, asker = searched(plain)
+            asker.capped = capped
+            result = found(metric)
+            if result.q is not None or not result.hurried:
+                break
+        return result
 
     own = book is not SOUND or outline.body != bare(outline.kernel.body)
     costly = [metric for metric in metrics if own or charges(metric, outline.kernel)]
@@ -169,8 +179,11 @@ def find_bounds(
             result = best(metric)
         result = judged(result, outline.kernel, prove) if judge else result
         if judge and result.second is not None and result.claim is None:
-            coarse = judged(searched(plain=True, blunt=True)(metric), outline.kernel, prove)
+            coarse = judged(searched(plain=True, blunt=True)[0](metric), outline.kernel, prove)
             result = coarse if coarse.claim is not None else result
+        if judge and not backed and (counts := unverified_counts(result)):
+            coarse = judged(best(metric, counts), outline.kernel, prove)
+            result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
         took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
         results.append(replace(result, seconds=took))
         if done:
@@ -322,6 +335,19 @@ def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
         problem = Stuck(second.problem, kernel.loc, second.advice)
         return replace(result, verdict="not-proved", claim=None, problem=problem, second=second)
     return replace(result, verdict=second.verdict, second=second)
+
+
+def unverified_counts(result: Result) -> frozenset[Access]:
+    """The accesses whose counts are all that a bound takes from a solver; none where it takes anything else."""
+    if result.verdict != "solver-backed" or result.second is None:
+        return frozenset()
+    report, found = result.second.report, list[Access]()
+    for i in report.open:
+        o = result.ledger.discharged[i].obligation if i < len(result.ledger.discharged) else None
+        if not isinstance(o, AtMost):
+            return frozenset()
+        found.append((o.what, o.array, o.index))
+    return frozenset(found) if len(report.solver_backed) == len(report.open) else frozenset()
 
 
 SIZES: Final = (1, 3, 8, 60, 1000)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from checker import limits
 from checker.analysis.coalescing import exact, remedies
 from checker.cli import grammar
 from checker.oracles import Oracles
@@ -42,11 +43,25 @@ def _once(
     show: Callable[[str], None] | None = None,
     judge: bool = True,
     done: Callable[[Result], None] | None = None,
+    backed: bool = False,
     **more: Any,
 ) -> list[Result]:
-    if more:  # by other rules: found each time
-        return find_bounds(outline, metrics, oracle, hinted, search, per, show, judge, done, **more)
-    key = pickle.dumps((outline, tuple(metrics), hinted, search, per, judge, oracle.limit, len(oracle.log)))
+    if any(value is not None for value in more.values()):  # by other rules: found each time
+        return find_bounds(outline, metrics, oracle, hinted, search, per, show, judge, done, backed=backed, **more)
+    key = pickle.dumps(
+        (
+            outline,
+            tuple(metrics),
+            hinted,
+            search,
+            per,
+            judge,
+            backed,
+            oracle.limit,
+            limits.BOUND_SECONDS,
+            len(oracle.log),
+        )
+    )
     if key in _found:
         results, told = _found[key]
         vars(oracle).update({name: copy.copy(value) for name, value in told.items()})
@@ -56,7 +71,7 @@ def _once(
             if done:
                 done(result)
         return list(results)
-    results = find_bounds(outline, metrics, oracle, hinted, search, per, show, judge, done)
+    results = find_bounds(outline, metrics, oracle, hinted, search, per, show, judge, done, backed=backed)
     _found[key] = list(results), {name: copy.copy(value) for name, value in vars(oracle).items()}
     return results
 

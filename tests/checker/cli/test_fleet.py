@@ -214,6 +214,25 @@ def test_a_bound_in_haste_is_warned_of_and_found_anew(
     assert (error, document["summary"]["unchanged"], document["results"][0]["bound"]) == ("", 1, "4")
 
 
+def test_a_bound_that_no_solver_is_needed_for_goes_before_a_lower_one(here: Path, capsys: Capture) -> None:
+    """Which is said, and found where a solver's word is accepted: the other one is not in its way in the cache."""
+    index = "(t + n * n) & 7"
+    (here / "src/a.cu").write_text(f"__global__ void one(int *A, int n) {{ int t = threadIdx.x; A[{index}] = 1; }}\n")
+    told = (
+        "one, sectors: that it is at most 1 rests on the word of a solver: --accept solver-backed takes it for enough"
+    )
+    for more in ((), ("--recheck",)):
+        code, document, error = bound(capsys, "src", *more)
+        assert (code, error) == (0, f"src/a.cu: warning: {told}\n")
+        assert rows(document) == [("one", "src/a.cu", 1, "32", "certified", False)]
+    assert main(["bound", "src/a.cu", "--explain", *FAST[:4]]) == 0
+    assert told in capsys.readouterr().err
+    for words in (("src", *FAST), ("src/a.cu", "--explain", *FAST[:4])):
+        assert main(["bound", *words, "--accept", "solver-backed", "--format", "json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["results"]
+        assert (row["verdict"], row["bound"]) == ("solver-backed", "1")
+
+
 def test_lines_as_they_come_budgets_and_what_a_configuration_says(here: Path, capsys: Capture) -> None:
     (here / "src/a.cu").write_text(ONE + TWO)
     (here / "warpbound.toml").write_text(
