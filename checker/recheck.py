@@ -1299,7 +1299,8 @@ class Lanes:
                 if share < n and any(atom[0] == "bits" for v in part for atom in atoms(v)):
                     n = min(n, at_indices(array, [(v, ()) for v in part], window, share, False))
                 if share < n and len(window) == 1:
-                    n = min(n, at_indices(array, [unreduced(array, v) for v in part], window, share))
+                    whole = [unreduced(array, v) for v in part]
+                    n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
                 here += n - 1
             most = max(most, here)
         return most
@@ -1343,22 +1344,36 @@ def at_indices(array: Array, values: list[tuple[Potential, Any]], window: range,
 
 
 def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
-    """g*d + r, and (-g*k, r), for a v that is g*(d - k*floor(d/k)) + r where g*k elements are whole sectors or rounds
+    """g*d + r, and (g*k, r), for a v that is g*(d - k*floor(d/k)) + r where g*k elements are whole sectors or rounds
     of banks, and r whole sectors or words: v, and (), for all else.
 
     Where g*k and r are the same, g*d + r touches no less: the sector or word of its element, which no multiple of k
     divides, tells floor(d/k), and so which one v touches, and in which bank.
+
+    Also for d % k as in C, with the kind (g*k, r, "%"): there k is taken away once less from a negative d that is no
+    multiple of k. All multiples become r: one sector more, or no word more where elements have words of their own.
     """
     spend(len(terms(v)))
     for atom, c in linear(v):
-        if atom[0] == "floor" and c < 0 and c % atom[2] == 0 and c * array.stride % (array.unit * array.banks) == 0:
-            whole = v - single(*atom) * c
-            same = integral(whole) and floor_of(whole, -int(c)) == single(*atom)
-            rest = 0 if same else whole - times(atom[1], -c // atom[2])
-            within = array.offset + array.width <= array.stride and not any(a[0] == "bits" for a in atoms(rest))
-            if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
-                return whole, (c, rest)
+        if atom[0] == "floor" and c % atom[2] == 0 and c * array.stride % (array.unit * array.banks) == 0:
+            p, k, inside, whole = *atom[1:], alone(atom[1]), v - single(*atom) * c
+            ways: list[tuple[Potential, Potential, tuple[str, ...]]] = [(p, whole, ())] if c < 0 else []
+            if inside[:1] == ("max0",) and (array.banks == 1 or array.stride % array.unit == 0):
+                turned = floor_of(p - inside[1], k)  # of max(0, -d), which is less by d
+                ways.append((inside[1], whole + times(turned, c), ("%",)))
+            for d, whole, truncated in ways:
+                same = not truncated and integral(whole) and floor_of(whole, -int(c)) == single(*atom)
+                rest = 0 if same else whole + times(d, c // k)
+                within = array.offset + array.width <= array.stride and not any(a[0] == "bits" for a in atoms(rest))
+                if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
+                    return whole, (abs(c), rest, *truncated)
     return v, ()
+
+
+def multiples(array: Array, values: list[tuple[Potential, Any]]) -> int:
+    """The sectors of the multiples of k in d % k of C: those of one element for each kind, which is r."""
+    kinds = {kind for _, kind in values if kind[2:]}
+    return len(kinds) * touched(array, 0, [(0,)]) if array.banks == 1 else 0
 
 
 def touched(array: Array, phase: Potential, rows: Collection[Collection[int]]) -> int:
@@ -1767,8 +1782,11 @@ class Checker(Program):
             ends.append(("op", "==", self.abstract(index), o))
             low, windows, proof = first, [range(span + 1)], proof["by"]
             if o[:2] == low[:2] == ("op", "/") and o[3] == low[3] and self.alike(o[3], x):
-                o, low = o[2], low[2]  # quotients are no farther apart, and less for a negative divisor
-                windows.append(range(-span, 1))
+                by, o, low = o[3], o[2], low[2]
+                if by[0] == "const" and by[2] > 0:
+                    span *= by[2]  # quotients are this much closer, rounded up
+                else:  # quotients are no farther apart, and less for a negative divisor
+                    windows.append(range(-span, 1))
             ends += [("op", ">=", o, low), ("op", "<=", o, ("op", "+", low, ("const", INT, span)))]
         more = self.also(p, proof)
         left = self.unseen(more, frozenset(self.condition("an end", end) for end in ends))

@@ -246,11 +246,12 @@ def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr,
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
         for same in sames:
-            above, below = same, start
+            above, below, span = same, start, low
             match same, start:
-                case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart
+                case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart, or closer
                     above, below = a, b
-            ends = Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(low)))))
+                    span *= c.value if isinstance(c, Const) and isinstance(c.value, int) and c.value > 0 else 1
+            ends = Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(span)))))
             found = farkas.entails(o.p, (Op("==", (index, same)), *ends), context, implied)
             if found is not None:
                 yield {"is": expression(same), "first": expression(start), "span": low, "by": found}

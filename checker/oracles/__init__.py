@@ -292,23 +292,31 @@ class Oracles:
         key = what, p, x, array, index, self._scene(context)
         if key not in self._counts:
             view = self._view(p, x, context)
-            plain = view.count(what, array, prepared(index, view.sigma)[0])
-            self._counts[key] = self._by_cases(plain, view, what, p, x, array, index, context) or plain
+            found = view.count(what, array, prepared(index, view.sigma)[0])
+            for cases in (_smallest_range, _residues):
+                found = self._by_cases(cases, found, view, what, p, x, array, index, context) or found
+            self._counts[key] = found
         return self._counts[key]
 
     def _by_cases(
-        self, plain: Count, view: View, what: What, p: P, x: X, array: str, index: Expr, context: Context
+        self,
+        split: Callable[[View, Expr, P], Sequence[Expr]],
+        plain: Count,
+        view: View,
+        what: What,
+        p: P,
+        x: X,
+        array: str,
+        index: Expr,
+        context: Context,
     ) -> Count | None:
-        definitions = (f for f in p if isinstance(f, Op) and f.op == "==")
-        small = _smallest_range(view, (index, *definitions))
-        if not plain.loose or small is None:
-            return None
-        leaf, values = small
-        if len(values) * (view.threads or context.hardware.warp) > MAX_CASES:
+        """The count by cases, of which one holds; None where that is no better than what is at hand."""
+        cases = split(view, index, p) if plain.loose else ()
+        if not cases or len(cases) * (view.threads or context.hardware.warp) > MAX_CASES:
             return None
         most = Count(1, "lanes", False)
-        for v in values:
-            case = View((Op("==", (leaf, Const(v))), *p), x, context, view.sigma)
+        for fact in cases:
+            case = View((fact, *p), x, context, view.sigma)
             here = case.count(what, array, prepared(index, view.sigma)[0])
             if here.n > most.n:
                 most = here
@@ -395,16 +403,24 @@ def _proved(o: AtLeast, context: Context) -> Proved | None:
     return Proved(arithmetic.EXACT, "an arithmetic proof shows it") if proved else None
 
 
-def _smallest_range(view: View, exprs: tuple[Expr, ...]) -> tuple[Var | Param, range] | None:
-    """The uniform unknown in the expressions that has the fewest values by P, and these values."""
+def _smallest_range(view: View, index: Expr, p: P) -> Sequence[Expr]:
+    """The values of the uniform unknown in an index, or in what P says of others, that has the fewest by P."""
     found: list[tuple[int, str, Var | Param, range]] = []
-    for t in (t for e in exprs for t in subterms(e)):
+    definitions = (f for f in p if isinstance(f, Op) and f.op == "==")
+    for t in (t for e in (index, *definitions) for t in subterms(e)):
         if not isinstance(t, Var | Param) or t.name.startswith("blockDim."):
             continue
         low, high = view.ranges.get(t.name, (None, None))
         if low is not None and high is not None and low < high:
             found.append((high - low, t.name, t, range(low, high + 1)))
     if not found:
-        return None
+        return ()
     _, _, leaf, values = min(found, key=lambda f: f[:2])
-    return leaf, values
+    return [Op("==", (leaf, Const(v))) for v in values]
+
+
+def _residues(view: View, index: Expr, _: P) -> Sequence[Expr]:
+    """The residues, modulo a power of two, of a uniform unknown that an index has inside of operators."""
+    name, k = view.hidden(prepared(index, view.sigma)[0])
+    leaf = Var(name) if name in view.sigma.locals else Param(name)
+    return [Op("==", (Op("&", (leaf, Const(k - 1))), Const(r))) for r in range(k)] if k > 1 else ()

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from math import gcd, prod
 from typing import Literal
 
-from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, scaled, terms_of
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, plus, scaled, terms_of
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
@@ -83,11 +83,20 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     if not groups:
         return Count(extra, "closed-form", anywhere > 1)
     found = _of_rows(what, groups, anywhere, extra, array, hw, atoms)
-    parts = [_of_rows(what, part, 0, 0, array, hw, atoms) for part in _unreduced(what, groups, array, hw, atoms)]
-    whole = sum(part.n for part in parts) + extra
+    kinds = _unreduced(what, groups, array, hw, atoms)
+    parts = [_of_rows(what, part, 0, 0, array, hw, atoms) for part in kinds.values()]
+    whole = sum(part.n for part in parts) + extra + (_multiples(kinds, array, hw) if what == "MemReads" else 0)
     if not parts or found.n <= whole:
         return found
     return Count(whole, parts[0].engine, anywhere > 0 or len(parts) > 1 or parts[0].loose)
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """Of rows that are g*(d % k) + r with C's %, for d of any sign: g*k and r."""
+
+    size: int
+    rest: Number
 
 
 def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array, hw: Hardware, atoms: Atoms) -> Count:
@@ -102,39 +111,55 @@ def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
-def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> list[Groups]:
+def _multiples(kinds: Iterable[object], array: Array, hw: Hardware) -> int:
+    """The sectors of the multiples of k in C's d % k: those of one element for each kind, which is r."""
+    return sectors([array.offset], array.width, hw) * sum(isinstance(kind, Truncated) for kind in kinds)
+
+
+def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> dict[object, Groups]:
     """The rows with g*d + r in place of each g*(d % k) + r, those of each g*k and r by themselves; none without these.
 
     They touch no less (the residue lemma): where g*k elements are whole sectors, or rounds of the banks, and r whole
     sectors, or words, then the sector, or word, of an element of g*d + r says how often k was taken away, so it says
     the one that is touched, too, which is a whole number of sectors, or of rounds, away. Rows with another g*k
     or r, or that are not reduced, are any number of these away: what is near to what says nothing about them.
+
+    C's % takes k away once less from a negative d, but not from a multiple of k. All of these become r: that is one
+    sector more, and no word more, where each element has words of its own.
     """
     unit = hw.sector if what == "MemReads" else hw.word
     period = unit if what == "MemReads" else unit * hw.banks
     if array.offset + array.width > array.stride:
-        return []
+        return {}
     found: dict[object, dict[tuple[tuple[Mono, int], ...], set[int]]] = {}
     for terms, consts in groups.items():
         for const in consts:
-            whole, kind = _whole(Form(terms, const), array.stride, unit, period, atoms)
+            whole, kind = _whole(Form(terms, const), what, array.stride, unit, period, atoms)
             found.setdefault(kind, {}).setdefault(terms_of(whole), set()).add(const_of(whole))
     if not any(found):
-        return []
-    return [{terms: tuple(sorted(row)) for terms, row in rows.items()} for rows in found.values()]
+        return {}
+    return {kind: {terms: tuple(sorted(row)) for terms, row in rows.items()} for kind, rows in found.items()}
 
 
-def _whole(a: Form, stride: int, unit: int, period: int, atoms: Atoms) -> tuple[Number, object]:
-    """g*d + r, and (-g*k, r), for an a that is g*(d % k) + r; a, and None, for all else."""
+def _whole(a: Form, what: What, stride: int, unit: int, period: int, atoms: Atoms) -> tuple[Number, object]:
+    """g*d + r, and which g*k and r, for an a that is g*(d % k) + r; a, and None, for all else."""
     for m, c in a.terms:
         key = atoms.keys[m[0]] if len(m) == 1 else None
         match key:
             case ("floor", Form() | int() as d, int() as k) if c < 0 and c % k == 0 and c * stride % period == 0:
                 whole = minus(a, Form(((m, c),), 0))
                 rest = minus(whole, scaled(d, -c // k))
-                if all(e * stride % unit == 0 for e in (const_of(rest), *(e for _, e in terms_of(rest)))):
+                if _in_units(rest, stride, unit):
                     return whole, (c, rest)
+            case ("%", Form() as d, int() as k) if c * k * stride % period == 0:
+                rest = minus(a, Form(((m, c),), 0))
+                if _in_units(rest, stride, unit) and (what == "MemReads" or stride % unit == 0):
+                    return plus(rest, scaled(d, c)), Truncated(abs(c) * k, rest)
     return a, None
+
+
+def _in_units(rest: Number, stride: int, unit: int) -> bool:
+    return all(c * stride % unit == 0 for c in (const_of(rest), *(c for _, c in terms_of(rest))))
 
 
 def _closed_form(what: What, groups: Groups, array: Array, hw: Hardware) -> Count | None:
@@ -177,7 +202,7 @@ def _near(groups: Groups, atoms: Atoms) -> list[Groups]:
 
 def _joined(groups: Groups, atoms: Atoms, divisor: Number, sign: int) -> Groups:
     found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
-    for terms, consts in groups.items():
+    for terms, consts in sorted(groups.items()):  # by atoms: from the first lane on, where these are of lanes
         ends = ((first, atoms.apart(minus(Form(terms, 0), Form(first, 0)), divisor, sign)) for first in found)
         first, (low, high) = next(((f, e) for f, e in ends if e and e[1] - e[0] < MAX_SPAN), (terms, (0, 0)))
         found.setdefault(first, set()).update(i for c in consts for i in range(c + low, c + high + 1))

@@ -7,7 +7,7 @@ Booleans are the integers 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import gcd, prod
 
@@ -189,7 +189,8 @@ class Atoms:
                 if not isinstance(b, int) and b != divisor:
                     return None
                 ends = self.apart(scaled(minus(p, q), 1 if isinstance(b, int) else sign), divisor, sign)
-                return ends and (min(0, ends[0]), max(0, ends[1]))
+                k = b if isinstance(b, int) else 1
+                return ends and (min(0, ends[0] // k), max(0, -(-ends[1] // k)))
             case (
                 ("min" | "max" as f, Form() | int() as p, Form() | int() as b),
                 ("min" | "max" as g, Form() | int() as q, Form() | int() as c),
@@ -225,6 +226,26 @@ class Atoms:
             case Form((((number,), 1),), 0):
                 return self.keys[number]
         return None
+
+    def hidden(self, a: Number) -> Iterator[tuple[str, int]]:
+        """Leaves inside of operators in a, each with a power of two: if one is known modulo that, so may the result be,
+        or that of more lanes be the same."""
+        for key in (self.keys[atom] for m, _ in terms_of(a) for atom in m):
+            parts: tuple[Form, ...]
+            match key:
+                case ("floor" | "residue", Form() as inside, int() as k):
+                    parts, k = (inside,), gcd(k, LOW)
+                case ("^" | "|" | "&", *both):
+                    parts = tuple(v for v in both if isinstance(v, Form))
+                    k = min([LOW, *(1 << max(c, -1 - c).bit_length() for c in both if isinstance(c, int))])
+                case _:
+                    continue
+            for part in parts:
+                yield from self.hidden(part)
+                for m, c in part.terms:
+                    match self.keys[m[0]]:
+                        case ("leaf", str() as name) if len(m) == 1 and c % k:
+                            yield name, k // gcd(k, c)
 
     # --- operators -----------------------------------------------------------------------------------------------
 
@@ -315,16 +336,15 @@ class Atoms:
         low, high = self.bounds(a)
         if (low is not None and low > 0) or (high is not None and high < 0) or a.const % content(a):
             return 0
-        if a.terms[0][1] < 0:
-            a = Form(tuple((m, -c) for m, c in a.terms), -a.const)
+        g = content(a) * (1 if a.terms[0][1] > 0 else -1)
+        a = Form(tuple((m, c // g) for m, c in a.terms), a.const // g)
         # e % k == r for an e of unknown sign: e and e % k are congruent, and e % k == 0 says no more than that
         match self._key(plus(a, -a.const)):
             case ("%", Form() | int() as e, int() as k):
                 same = self.zero(self.residue(plus(e, a.const), k))
                 if same == 0 or a.const == 0:
                     return same
-        g = content(a)
-        return self.atom(("==0", Form(tuple((m, c // g) for m, c in a.terms), a.const // g)), 0, 1)
+        return self.atom(("==0", a), 0, 1)
 
     def _bitwise(self, op: str, a: Number, b: Number) -> Number:
         if isinstance(a, int):

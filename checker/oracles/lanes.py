@@ -416,6 +416,16 @@ class View:
         values = {self.value(e, lane) for lane in lanes} if len(lanes) > 1 else set()
         return len(values) <= 1 and None not in values
 
+    def hidden(self, e: Expr) -> tuple[str, int]:
+        """A uniform unknown inside of operators in e, and a power of two, at most LOW: what e is at each lane is told
+        better if the residue of the unknown is known. "" and 1 where there is none."""
+        found: dict[str, int] = {}
+        values = (self.value(e, warp[i]) for warp in self.warps[:1] for i in (0, len(warp) - 1))
+        for name, k in (inside for v in values if v is not None for inside in self.atoms.hidden(v)):
+            found[name] = max(k, found.get(name, 1))
+        names = {name for _, name in self._leaves()} & {*self.sigma.locals, *self.sigma.params}
+        return min(((name, k) for name, k in found.items() if name in names), default=("", 1))
+
     def count(self, what: What, array: str, index: Expr) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index]."""
         seen: set[object] = set()

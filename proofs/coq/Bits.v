@@ -96,7 +96,7 @@ Proof.
   - rewrite (Neg p) by lia. pose proof (Up (- p) (- q) ltac:(lia) ltac:(lia)). lia.
 Qed.
 
-Lemma quot_near p q k l h : 0 < k -> l <= p - q <= h -> Z.min 0 l <= Z.quot p k - Z.quot q k <= Z.max 0 h.
+Lemma quot_farther p q k l h : 0 < k -> l <= p - q <= h -> Z.min 0 l <= Z.quot p k - Z.quot q k <= Z.max 0 h.
 Proof.
   intros K B. destruct (Z.le_gt_cases q p); [pose proof (quot_slow p q k K ltac:(lia)) | pose proof (quot_slow q p k K ltac:(lia))]; lia.
 Qed.
@@ -107,4 +107,27 @@ Proof.
   pose proof (Z.div_mod q k ltac:(lia)). pose proof (Z.mod_pos_bound q k K).
   pose proof (Z.div_mod l k ltac:(lia)). pose proof (Z.mod_pos_bound l k K).
   pose proof (Z.div_mod (- h) k ltac:(lia)). pose proof (Z.mod_pos_bound (- h) k K). nia.
+Qed.
+
+Lemma quot_signed p k : 0 < k -> Z.quot p k = if p <? 0 then - (- p / k) else p / k.
+Proof.
+  intros K. destruct (Z.ltb_spec p 0); [| apply Z.quot_div_nonneg; lia].
+  rewrite <- Z.quot_div_nonneg by lia. rewrite Z.quot_opp_l by lia. lia.
+Qed.
+
+Lemma quot_up p q k h : 0 < k -> q <= p -> p - q <= h -> 0 <= Z.quot p k - Z.quot q k <= - (- h / k).
+Proof.
+  intros K O B. rewrite !quot_signed by exact K. pose proof (Z.div_0_l k ltac:(lia)) as Z0.
+  destruct (Z.ltb_spec p 0), (Z.ltb_spec q 0); try lia.
+  - pose proof (floor_near (- q) (- p) k 0 h K ltac:(lia)). lia.
+  - pose proof (Z.div_pos p k ltac:(lia) K). pose proof (Z.div_pos (- q) k ltac:(lia) K).
+    pose proof (Z.mul_div_le p k K). pose proof (Z.mul_div_le (- q) k K). pose proof (Z.mul_div_le (- h) k K). nia.
+  - pose proof (floor_near p q k 0 h K ltac:(lia)). lia.
+Qed.
+
+Lemma quot_near p q k l h : 0 < k -> l <= p - q <= h -> Z.min 0 (l / k) <= Z.quot p k - Z.quot q k <= Z.max 0 (- (- h / k)).
+Proof.
+  intros K B. destruct (Z.le_gt_cases q p).
+  - pose proof (quot_up p q k h K ltac:(lia) ltac:(lia)). lia.
+  - pose proof (quot_up q p k (- l) K ltac:(lia) ltac:(lia)) as H'. rewrite Z.opp_involutive in H'. lia.
 Qed.

@@ -156,17 +156,18 @@ Proof.
     destruct (known b) as [k |] eqn:Kb.
     + destruct (Z.ltb_spec 0 k) as [K |]; [| discriminate]. apply (known_value call V) in Kb. rewrite Kb.
       destruct (near (minus t a a0)) as [[l1 h1] |] eqn:N; [| discriminate]. cbn [option_map fst snd] in E.
-      assert (l = Z.min 0 l1 /\ h = Z.max 0 h1) as [-> ->] by (split; congruence). apply R in N.
-      rewrite (minus_value call V t T) in N. apply (quot_near _ _ k); assumption.
+      assert (l = Z.min 0 (l1 / k) /\ h = Z.max 0 (- (- h1 / k))) as [-> ->] by (split; congruence). apply R in N.
+      rewrite (minus_value call V t T) in N. apply quot_near; assumption.
     + destruct (same t b D) eqn:Sd; [| discriminate]. apply same_value in Sd. rewrite Sd. clear Sb Sd Kb.
       destruct (near (scaled t (minus t a a0) sign)) as [[l1 h1] |] eqn:N; [| discriminate]. cbn [option_map fst snd] in E.
+      rewrite !Z.div_1_r, Z.opp_involutive in E.
       assert (l = Z.min 0 l1 /\ h = Z.max 0 h1) as [-> ->] by (split; congruence). apply R in N.
       rewrite (scaled_value call V t T), (minus_value call V t T) in N.
       set (d := val D) in *. destruct (Z.eq_dec d 0) as [-> | Nz].
       * rewrite !Z.quot_0_r_ext by reflexivity. lia.
       * destruct Sign as [-> | ->].
-        -- apply (quot_near _ _ d); lia.
-        -- rewrite <- (Z.quot_opp_opp (val a) d), <- (Z.quot_opp_opp (val a0) d) by lia. apply (quot_near _ _ (- d)); lia.
+        -- apply quot_farther; lia.
+        -- rewrite <- (Z.quot_opp_opp (val a) d), <- (Z.quot_opp_opp (val a0) d) by lia. apply quot_farther; lia.
 Qed.
 
 Lemma pick_near near m c down e rest :

@@ -433,11 +433,11 @@ Definition pair (near : num -> option (Z * Z)) (m n : list atom) : option (Z * Z
   | [AFloor p k], [AFloor q l] =>
       if (0 <? k) && (k =? l) then option_map (fun e => (fst e / k, - (- snd e / k))) (near (minus t p q)) else None
   | [AOp2 Div p b], [AOp2 Div q c] =>
-      let of d := option_map (fun e => (Z.min 0 (fst e), Z.max 0 (snd e))) (near d) in
+      let of k d := option_map (fun e => (Z.min 0 (fst e / k), Z.max 0 (- (- snd e / k)))) (near d) in
       if same b c then
         match known b with
-        | Some k => if 0 <? k then of (minus t p q) else None
-        | None => if same b D then of (scaled t (minus t p q) sign) else None
+        | Some k => if 0 <? k then of k (minus t p q) else None
+        | None => if same b D then of 1 (scaled t (minus t p q) sign) else None
         end
       else None
   | [AOp2 o p b], [AOp2 o' q c] =>

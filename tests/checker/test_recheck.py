@@ -2389,6 +2389,22 @@ def test_quotients_by_a_negative_number_go_down() -> None:
     assert accessed(index, 2, window, low, high) == ""
 
 
+@pytest.mark.parametrize(
+    ("span", "reads", "said"),
+    [
+        (8, 2, ""),
+        (7, 2, "there is no proof of ((n + i) <= (n + 28))"),
+        (8, 1, "MemReads(G[((n + i) / 4)]) <= 1 (unverified)"),
+    ],
+)
+def test_quotients_by_a_number_are_closer(span: int, reads: int, said: str) -> None:
+    """(n + i) / 4 of an i in 0 .. 31 is n/4 .. n/4 + 8, which is in two sectors."""
+    window = {"is": row(e(("/", ("+", "n", "i"), 4))), "first": row(e(("/", "n", 4))), "span": span, "by": []}
+    told = accessed(("/", ("+", "n", "i"), 4), reads, window, (">=", "i", 0), ("<=", "i", 31))
+    assert said in told if said else told == ""
+    assert {((n + i) // 4) - n // 4 for n in range(4) for i in range(32)} == {*range(9)}
+
+
 def test_a_window_around_what_is_read() -> None:
     """G[i] & 7 is in 0 .. 7 whatever is read, twice as well: each read is a value of its own."""
     masked = ("&", ("read", "G"), 7)

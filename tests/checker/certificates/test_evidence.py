@@ -86,6 +86,9 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         # what is one number, though no fact says so in one piece
         (ONE_WARP, "n <= m; n >= m; m <= 2 * n - 8; n <= 8", "n + tid.x", 4),
         (ANY_ROW, "blockIdx.x <= 0; x == blockIdx.x * 100 + tid.x", "x / 4", 1),
+        # quotients by a number are closer than what they are of
+        (ONE_WARP, "", "(tid.x + n) / 4", 2),
+        (ONE_WARP, "", "(n - tid.x) / 3", 3),
     ],
 )
 def test_what_is_told_for_an_access(context: Context, p: str, index: str, n: int) -> None:

@@ -13,6 +13,7 @@ from checker.oracles import counts, forms
 from checker.oracles.counts import gcd_lemma, one_access, span_count, stride_lemma, worst
 from checker.oracles.forms import Atoms, Number, plus, scaled
 from logic.metrics import HARDWARE, Hardware, conflicts, sectors
+from logic.operators import c_mod
 from logic.syntax import DOUBLE, FLOAT, INT, Array
 
 NVIDIA = HARDWARE["nvidia"]
@@ -231,6 +232,70 @@ def test_a_ring_may_begin_anywhere_in_a_unit(space: Any, row: tuple[int, ...]) -
         assert found >= truth
         if k * array.stride % (unit * banks) == 0 and r == 0 and array.offset + array.width <= array.stride:
             assert found <= recheck.at_indices(other, [(p, ()) for p in whole], range(1), 0)
+
+
+TRUNCATED: Final = (
+    *(((k, g, r, c),) for k in (4, 8, 16) for g in (1, 2, -1) for r in (0, 8) for c in ((0, 1, 2, 3), (0, 3, 6), (0,))),
+    ((16, 1, 8, (0, 1, 2)), (16, 1, 8, (5,)), (16, 1, 0, (0, 1))),
+    ((8, 2, 0, (0, 1, 2)), (None, 1, 0, (3, 16))),
+)
+
+
+def _truncated(p: recheck.Potential, k: int) -> recheck.Potential:
+    """p % k as the second checker has it at a lane: max(0, .) of what is leading, and what is more."""
+
+    def part(q: recheck.Potential) -> recheck.Potential:
+        return recheck.max0(q) if recheck.leading(q) else q + recheck.max0(q * -1)
+
+    return p - (recheck.floor_of(part(p), k) - recheck.floor_of(part(p * -1), k)) * k
+
+
+def _of_truncated(what: Any, row: tuple[int, ...], rows: Any) -> tuple[int, int, int]:
+    """What lanes touch at the worst u, and what the two checkers say."""
+    space: Any = "global" if what == "MemReads" else "shared"
+    array = Array("S", space, INT, *row)
+    count, unit, banks = (sectors, SMALL.sector, 1) if what == "MemReads" else (conflicts, SMALL.word, SMALL.banks)
+    other = recheck.Array(space, recheck.INT, array.stride, array.offset, array.width, unit, banks)
+    atoms = Atoms()
+    u, v = atoms.atom("u"), recheck.single("var", "u")
+    lanes = [(k, g, r, c) for k, g, r, consts in rows for c in consts]
+    values = [plus(scaled(plus(u, c) if k is None else atoms.remainder(plus(u, c), k), g), r) for k, g, r, c in lanes]
+    others = [(v + c if k is None else _truncated(v + c, k)) * g + r for k, g, r, c in lanes]
+    kinds = [recheck.unreduced(other, p) for p in others]
+    found = recheck.at_indices(other, kinds, range(1), 0) + recheck.multiples(other, kinds)
+
+    def addresses(u: int) -> list[int]:
+        indices = [g * (u + c if k is None else c_mod(u + c, k)) + r for k, g, r, c in lanes]
+        return [array.stride * i + array.offset for i in indices]
+
+    truth = max(count(addresses(u), array.width, SMALL) for u in range(-48, 48))
+    return truth, worst(what, dict.fromkeys(values), array, SMALL, atoms).n, found
+
+
+@pytest.mark.parametrize("row", [(4,), (2,), (8,), (12, 4, 4), (16, 8, 8), (16,), (32, 4, 24)])
+@pytest.mark.parametrize("what", ["MemReads", "Conflicts"])
+def test_a_remainder_of_any_sign_touches_one_element_more(what: Any, row: tuple[int, ...]) -> None:
+    """C's u % k, by enumeration of u, beside both checkers' counts."""
+    for rows in TRUNCATED:
+        truth, ours, second = _of_truncated(what, row, rows)
+        assert ours >= truth
+        assert second >= truth
+
+
+@pytest.mark.parametrize("what", ["MemReads", "Conflicts"])
+def test_a_remainder_of_any_sign_is_counted_exactly(what: Any) -> None:
+    lanes = ((16, 1, 0, tuple(range(8))),)
+    truth, ours, second = _of_truncated(what, (4,), lanes)
+    assert truth == ours == second == (2 if what == "Conflicts" else 4)
+
+
+def test_multiples_that_are_forgotten_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutants: the sector of the multiples left out, in either checker."""
+    for module, name in ((recheck, "multiples"), (counts, "_multiples")):
+        monkeypatch.setattr(module, name, lambda *_: 0)
+    truth, ours, second = _of_truncated("MemReads", (4,), ((16, 1, 0, tuple(range(8))),))
+    assert ours < truth
+    assert second < truth
 
 
 @pytest.mark.parametrize(("what", "space"), [("MemReads", "global"), ("Conflicts", "shared")])

@@ -12,7 +12,8 @@ from typing import Final
 
 import pytest
 
-from checker.certificates.judge import frozen, judge
+from checker.certificates.evidence import proof
+from checker.certificates.judge import decided, frozen, judge
 from checker.oracles import Oracles, lanes, samples
 from checker.oracles.terms import prepared, value_of
 from logic.assertions import AtMost, Context, Dim, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
@@ -549,3 +550,28 @@ def test_phases_lane_by_lane(width: int, phase: int, block: Dim) -> None:
         second = to.lanes(to.conj(map(frozen, p)), frozenset()).most(to.arrays["Q"], frozen(index))
         assert min(found.n, second) >= truth or not someone, (facts, index)
         assert max(found.n, second) == truth or block[0] is None, (facts, index)
+
+
+@pytest.mark.parametrize(
+    ("index", "reads"),
+    [
+        (op("^", op("+", TX, N), 1), 5),
+        (op("^", op("-", N, TX), 5), 5),
+        (op("&", op("+", TX, N), -4), 5),
+        (op("+", op("&", op("+", TX, N), 12), N), 3),
+        (op("%", op("+", TX, N), 64), 6),
+        (op("%", op("-", N, TX), 48), 6),
+        (op("/", op("+", TX, N), 4), 2),
+        (op("/", op("-", N, TX), 3), 3),
+    ],
+)
+def test_indices_of_an_unknown_part_are_exact(index: Expr, reads: int) -> None:
+    """By cases of n, as a ring with one element more, or as quotients: what the worst n touches, in both checkers."""
+    sigma = replace(SIGMA, arrays={"G": Array("G", "global", FLOAT, 4)})
+    ctx = Context(sigma, METRICS["sectors"], NVIDIA, Launch((32, 1, 1)))
+    places = [[int(value_of(index, {"tid.x": t, "n": n})) for t in range(32)] for n in range(-200, 200)]
+    assert max(len({i // 8 for i in row}) for row in places) == reads
+    o = AtMost("MemReads", (), frozenset(), "G", index, reads)
+    assert isinstance(Oracles(limit=0)(o, ctx), Proved)
+    assert decided(o, proof(o, ctx), ctx)
+    assert Oracles(limit=0).least("MemReads", (), frozenset(), "G", index, ctx) == reads
