@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from typing import Any, Final, Literal
 from checker import kernel as trusted
 from checker.certificates.claims import assumed_inside, described, excluder, extent, is_known, known_sizes, shown
 from checker.certificates.document import Certificate, read
+from checker.certificates.stopped import refusal
 from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
 from checker.recheck import VACUOUS, Report, recheck
@@ -23,7 +23,6 @@ from logic.metrics import Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
 from logic.refusals import Refusal, Rejected
 from logic.rules import SOUND, RuleSet
-from logic.source import Loc
 from logic.syntax import FALSE, INT, WARP_INDEX, Expr, Kernel, Param, show, subterms
 
 SOLVERS: Final = 4.0
@@ -67,16 +66,6 @@ class Audited:
         return self.certificate.derivation
 
 
-def _place(document: dict[str, Any], problem: str) -> Loc | None:
-    """The place in the source of the rule application that the second checker stopped at."""
-    found = re.match(r"derivation\[(\d+)\] ", problem)
-    rows = document.get("derivation")
-    match rows[int(found[1])] if found and isinstance(rows, list) and int(found[1]) < len(rows) else None:
-        case {"at": [int(line), int(column)]}:
-            return Loc("", line, column)
-    return None
-
-
 def audit(
     text: str, path: str, rules: RuleSet, oracle: Oracles, again: Callable[[Any], Report] | None = None
 ) -> Audited:
@@ -95,8 +84,8 @@ def audit(
     if made.rules != rules.name:
         return Audited(path, made, Refusal("rule set", expected=rules.name, got=made.rules), ledger, second)
     if second is not None and second.verdict == "invalid":
-        place = _place(json.loads(text), second.problem)
-        outcome = Refusal("second checker", about=second.problem, loc=place)
+        rows = json.loads(text)["derivation"]
+        outcome = refusal(second.problem, rows, made.derivation, rules, made.context)
         return Audited(path, made, outcome, ledger, second)
     try:
         outcome = decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)

@@ -666,7 +666,7 @@ def point(texts: Sequence[str]) -> dict[str, int]:
     for name in [name for name in found if name.endswith("]")]:
         found[_element(name, found)] = found.pop(name)
     if "gridDim.x" in found:
-        found = {"gridDim.y": 1, "gridDim.z": 1} | found
+        found |= {name: 1 for name in ("gridDim.y", "gridDim.z") if name not in found}
     return found
 
 

@@ -357,6 +357,7 @@ def _with_ghosts(judged: Judged, oracle: Oracles) -> Judged:
 def _seconded(judged: Judged) -> Judged:
     """The same with the second checker's word on the certificate of what the kernel accepts, which it may refuse."""
     from checker.certificates.seconded import seconded
+    from checker.certificates.stopped import refusal
     from checker.kernel import Claim
     from checker.synthesis.walk import Stuck
 
@@ -364,7 +365,9 @@ def _seconded(judged: Judged) -> Judged:
         return judged
     second = seconded(judged.outcome, judged.derivation, judged.ledger)
     if second.verdict == "not-proved":
-        refused = Stuck(second.problem, judged.kernel.loc, second.advice)
+        rows, problem = second.document.get("derivation", ()), second.report.problem
+        stopped = refusal(problem, rows, judged.derivation, judged.rules, judged.context)
+        refused = Stuck(second.problem, stopped.loc or judged.kernel.loc, second.advice)
         return replace(judged, outcome=refused, second=second.report, vacuous=second.vacuous)
     return replace(judged, second=second.report)
 

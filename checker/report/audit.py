@@ -28,11 +28,12 @@ from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
 from checker.report.lines import closing
 from checker.report.page import clean, inline, plain
-from checker.report.rejection import describe, reason_of
+from checker.report.rejection import describe, explain, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.schemas import VERSION
 from checker.report.terminal import wrapped
 from logic.assertions import Context
+from logic.derivation import applications
 from logic.metrics import Metric
 from logic.refusals import Refusal
 from logic.source import Loc
@@ -124,7 +125,12 @@ def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, s
     if told := _difference(made.kernel, source.kernel):
         return a, source, told
     derivation = located(made.derivation, source.kernel, made.context)
-    return replace(a, certificate=replace(made, derivation=derivation)), source, ""
+    outcome = a.outcome
+    if isinstance(outcome, Refusal) and outcome.loc:
+        here = (outcome.loc.line, outcome.loc.column)
+        places = (d.loc for d in applications(derivation) if d.loc and (d.loc.line, d.loc.column) == here)
+        outcome = replace(outcome, loc=next(places, outcome.loc))
+    return replace(a, certificate=replace(made, derivation=derivation), outcome=outcome), source, ""
 
 
 def row(
@@ -169,6 +175,7 @@ def row(
         or None,
         "verdict": verdict(a, wrong),
         "problem": None,
+        "explanation": None,
         "second_checker": a.second.verdict if a.second else None,
         "second_claim": (a.second.claim or None) if a.second else None,
         "solver_backed": a.second.solver_backed if a.second else [],
@@ -196,9 +203,11 @@ def row(
     }
     if wrong is not None and isinstance(a.outcome, Refusal):
         found["problem"] = describe(a.outcome, reason_of(wrong))
+        found["explanation"] = explain(wrong).partition("\n")[2].strip("\n") or None
     if source is not None and not difference:
         found["listing_of"] = source.reading.kernel.loc.file if source.reading.kernel.loc else None
-        found["listing"], found["apart"] = _listing(source, found)
+        refused = a.outcome if isinstance(a.outcome, Refusal) else None
+        found["listing"], found["apart"] = _listing(source, found, refused)
     return found
 
 
@@ -262,7 +271,7 @@ def _at(loc: Loc | None) -> Row:
     }
 
 
-def _listing(source: Source, found: Row) -> tuple[list[Row], list[Row]]:
+def _listing(source: Source, found: Row, refused: Refusal | None) -> tuple[list[Row], list[Row]]:
     """The lines of the kernel and the others of its file that something is said of, each with that; and what is said of
     no line of that file. A line without a number stands for a gap."""
     notes: dict[int, list[str]] = {}
@@ -270,6 +279,7 @@ def _listing(source: Source, found: Row) -> tuple[list[Row], list[Row]]:
     first = source.kernel.loc
     told = [(access, [f"{access['access']}: {access['most']}"]) for access in found["accesses"]]
     told += [(turn, [turn["rule"], *turn["told"]]) for turn in found["turns"]]
+    told += [(_at(refused.loc), [f"{found['verdict']} here"])] if refused is not None and refused.loc else []
     for where, texts in told:
         if first is not None and where["file"] == first.file and 1 <= where["line"] <= len(source.lines):
             notes.setdefault(where["line"], []).extend(texts)

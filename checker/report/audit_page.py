@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from checker.certificates.origin import sentences
-from checker.notation.words import shared
+from checker.notation.words import many, shared
 from checker.report.audit import (
     MEANING,
     Row,
@@ -26,7 +26,7 @@ from checker.report.audit import (
     told,
 )
 from checker.report.dossier import Dossier
-from checker.report.page import filled
+from checker.report.page import filled, kept
 from checker.report.plots import picture, table
 from checker.report.steps import Step, bars
 from logic.source import Loc
@@ -101,9 +101,11 @@ def as_html(report: Row, dossiers: Sequence[Dossier]) -> str:
     """The page; `dossiers` belong to the certificates of the report, in their order."""
     numbers = {id(r): i for i, r in enumerate(report["certificates"])}
     parts = []
+    worst = list(MEANING).index
     for number, group in enumerate(groups(report["certificates"])):
+        group.sort(key=lambda r: worst(r["verdict"]))
         parts.append(part(number, [(numbers[id(r)], r, dossiers[numbers[id(r)]]) for r in group]))
-    parts.sort(key=lambda p: list(MEANING).index(p.worst))
+    parts.sort(key=lambda p: worst(p.worst))
     every = [step for d in dossiers for step in d.steps]
     words: dict[str, Any] = {"launch": launch, "checked": checked, "told": told, "place": place_of, "remarks": remarks}
     words |= {
@@ -112,6 +114,8 @@ def as_html(report: Row, dossiers: Sequence[Dossier]) -> str:
         "picture": picture,
         "table": table,
         "again": again,
+        "kept": kept,
+        "many": many,
     }
     words |= {"summary": summary(report), "meaning": MEANING, "point": point, "sentences": sentences, "RULE": RULE}
     return filled("audit.html.jinja", report=report, parts=parts, rules=bars(every), **words)

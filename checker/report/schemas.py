@@ -188,6 +188,78 @@ MADE: Final = row(
     told="what a certificate says of its making, which no checker judges",
 )
 
+_WHERE: Final[Schema] = {"file": maybe(text()), "line": maybe(whole()), "column": maybe(whole())}
+_NOTES: Final = many(text(), "what is said of it")
+_SHARES: Final = row(
+    {
+        "of": number("the bound of which they are"),
+        "block": maybe(SIZES),
+        "warp": maybe(whole()),
+        "lines": many(
+            row({"file": maybe(text()), "line": maybe(whole()), "spent": number(), "paid": number("by the run")})
+        ),
+    },
+    told="the parts of the bound at --at that lines take, in the dearest run found; of one warp, or of all",
+)
+
+_REPORTED: Final[dict[str, Schema]] = {
+    "file": text(),
+    "digest": DIGEST,
+    "kernel": text(),
+    "metric": text(),
+    "counts": text("what the metric counts"),
+    "custom": many(text(), "what of metric and hardware is not built in"),
+    "per": PER,
+    "block": text(),
+    "grid": text(),
+    "hardware": text(),
+    "bound": maybe(text()),
+    "claim": maybe(text("the claim as a sentence")),
+    "value": maybe(number("the bound at --at")),
+    "missing": many(text(), "parameters that --at lacks"),
+    "at": maybe(table(whole(), "the part of --at that is about this kernel")),
+    "verdict": one("rejected", "vacuous", "not-proved", "holey", "solver-backed", "certified"),
+    "problem": maybe(text("why it does not prove its claim")),
+    "explanation": maybe(text("the rule that fails as it is applied, in lines, and what shows that")),
+    "second_checker": maybe(one("valid", "solver-backed", "invalid")),
+    "second_claim": maybe(text("the claim as the second checker reads it")),
+    "solver_backed": TEXTS,
+    "backed": BACKED,
+    "assumptions": ASSUMED,
+    "admitted": many(whole(), "the barriers that are assumed to be reached by whole blocks, from 0 in program order"),
+    "side_conditions": table(table(whole()), "how many, by kind and engine"),
+    "made": maybe(MADE),
+    "source": maybe(
+        row({"file": text(), "same": flag(), "difference": text(), "unchanged": maybe(flag("since it was made"))})
+    ),
+    "launches": many(row({"block": text(), "grid": text(), "covered": flag("whether a certificate speaks of it")})),
+    "warnings": TEXTS,
+    "accesses": many(row(_WHERE | {"access": text(), "most": text("what one execution counts at most")})),
+    "turns": many(row(_WHERE | {"rule": text(), "told": _NOTES}), "loops and branches"),
+    "shares": maybe(_SHARES),
+    "listing_of": maybe(text("the file of the listing")),
+    "listing": many(row({"line": maybe(whole("null for a gap")), "text": text(), "notes": _NOTES})),
+    "apart": many(row(_WHERE | {"told": _NOTES}), "places that are in no line of the listing"),
+}
+
+_SIDE: Final = row({"file": text(), "digest": DIGEST, "bound": maybe(text())})
+_COMPARED: Final = row(
+    {
+        "kernel": text(),
+        "metric": text(),
+        "old": _SIDE,
+        "new": _SIDE,
+        "change": one("same", "lower", "not higher", "grew", "unclear"),
+        "engine": maybe(text("whose word that is")),
+        "at": maybe(table(whole(), "a point that shows it")),
+        "before": maybe(number()),
+        "after": maybe(number()),
+        "added": many(text(), "what it rests on and did not"),
+        "dropped": TEXTS,
+        "worse": flag(),
+    }
+)
+
 CHECKED: Final[Schema] = {
     "verdict": one("accepted", "rejected", "not-proved"),
     "judgement": maybe(text()),
@@ -529,12 +601,12 @@ SCHEMAS: Final[dict[str, Schema]] = {
         {
             "verdict": text("the worst of the certificates"),
             "good": flag(),
-            "sources": many(ANY),
-            "reading": many(ANY),
-            "at": maybe(table(ANY)),
-            "certificates": many(table(ANY)),
-        },
-        comparison=many(table(ANY)),
+            "sources": many(row({"file": text(), "sha256": text()}), "the files of --source"),
+            "reading": many(text(), "the options with which these were read"),
+            "at": maybe(table(whole(), "the point of --at")),
+            "certificates": many(row(_REPORTED)),
+            "comparison": many(_COMPARED, "each certificate of --compare"),
+        }
     ),
     "baseline": row({"format": text(), "version": whole(), "rows": many(table(ANY))}),
     "diff": row(

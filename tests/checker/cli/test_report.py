@@ -434,6 +434,27 @@ def test_a_certificate_that_proves_nothing(tmp_path: Path, capsys: Capture) -> N
     assert "the second checker refuses it: " in row["problem"]
 
 
+def test_what_the_second_checker_refuses_is_shown(capsys: Capture, tmp_path: Path) -> None:
+    """The rule as it is applied, the premise that fails, what that says and what is proved, and the line."""
+    nodes = json.loads(Path(SECTORS).read_text())["derivation"]
+    i = next(i for i, node in enumerate(nodes) if node["rule"] == "EQ:GArray")
+    nodes[i]["with"]["n"] -= 1
+    wrong = written(tmp_path / "wrong.json", SECTORS, derivation=nodes)
+    code, found = report(capsys, wrong, "--source", SOURCE)
+    (row,) = found["certificates"]
+    told = row["explanation"].splitlines()
+    assert (code, row["verdict"], row["second_checker"]) == (1, "rejected", "invalid")
+    (needed,) = (line for line in told if line.startswith("  > "))
+    (proved,) = (line for line in told if line.startswith("  found "))
+    assert int(needed.rpartition(" ")[2]) == int(proved.rpartition(" ")[2]) + 1
+    (line,) = (x for x in row["listing"] if "rejected here" in x["notes"])
+    assert f"kernel.cu:{line['line']}:" in row["problem"]
+    page = shown(capsys, "html", wrong, "--source", SOURCE)
+    assert '<span class="kept wrong"' in page
+    assert main(["check", wrong, "--format", "html"]) == 1
+    assert '<span class="kept wrong"' in capsys.readouterr().out
+
+
 def test_what_the_kernel_cannot_prove(tmp_path: Path, capsys: Capture) -> None:
     """A bound that is too small by one is not called wrong: nothing shows that it is."""
     document = json.loads(Path(SECTORS).read_text())

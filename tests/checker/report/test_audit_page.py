@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from checker.certificates.audit import audit
+from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.oracles import Oracles
 from checker.report.pictures import access
@@ -167,7 +168,7 @@ def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     assert "A[a + wA * ty + tx]: MemReads &lt;= 5" in bare
     assert Page(bare).open == []
     source = written(tmp_path, MATMUL[0], "--source", SOURCE)
-    assert "With --at NAME=N this has each line" in source
+    assert "this has each line's share of the bounds there" in source
     style = source.partition("</style>")[0]
     preserving = [rule for rule in re.findall(r"([^{};]*)\{[^}]*white-space: pre[;-]", style) if "td.code" in rule]
     assert preserving == [" .wide td.code "]  # the lines of the source are no such table: their markup has line ends
@@ -177,7 +178,7 @@ def test_without_a_source_or_a_point(tmp_path: Path) -> None:
     words = (str(data / "spmv_vector-sectors.json"), "--source", str(data / "spmv_vector.cu"), "--at", point)
     elements = written(tmp_path, *words)
     assert "= 46" in elements
-    assert "shuffles and votes have none, and none is looked for where --at has elements of arrays" in elements
+    assert "shuffles and votes have none, one of many threads takes too long, and none is looked for where" in elements
     for shown in ("which is their sum", "dearest run", 'class="share"', "<svg"):
         assert shown not in elements
     zero = written(tmp_path, str(ROOT / "vectorAdd" / "conflicts.json"), *VECTORS, "--at", "numElements=64")
@@ -222,3 +223,20 @@ def test_pictures_of_accesses() -> None:
     assert 'class="crowd"' in column
     far = access(wide, {lane: 4096 * lane for lane in range(16)} | {16: 1, 17: 30}, nvidia, 17)
     assert far.count("L") == 20 - 1  # a lane across two sectors touches both
+
+
+def test_the_worst_comes_first_in_a_kernel_too(tmp_path: Path) -> None:
+    document = json.loads(Path(MATMUL[3]).read_text())
+    document["evidence"] = []
+    document["digest"] = digest(document)
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(canonical(document))
+    other = str(ROOT / "addSub3" / "sectors.json")
+    index = Page(written(tmp_path, other, *MATMUL[:3], str(wrong), code=1).partition("</nav>")[0])
+    assert [row[-3:] for row in index.rows[1:3]] == [["steps", "-", "rejected"], [*index.rows[2][-3:-1], "certified"]]
+
+
+def test_counts_of_one_are_said_as_such(tmp_path: Path) -> None:
+    text = written(tmp_path, str(ROOT / "features" / "sum-of-a-grid.json"), "--at", "gridDim.y=1,n=9,gridDim.x=2")
+    assert "1 application of rules to statements" in text
+    assert "at n = 9, gridDim.x = 2" in text
