@@ -47,6 +47,7 @@ class Asker:
     blunt: bool = False
     hurried: bool = False
     capped: frozenset[Access] = frozenset()
+    _counting: bool = False
 
     def spent(self) -> float:
         """The share of the time that is over."""
@@ -66,13 +67,21 @@ class Asker:
         self.hurried = self.hurried or pace != "all"
         return pace
 
+    def begin(self) -> None:
+        """Accesses are counted from here on, without solvers however late it gets, or they are not: potentials are
+        solved for with these counts, and a derivation with higher ones would not be paid for by them."""
+        self._counting = self._pace() != "known"
+
     def __call__(self, obligation: Obligation, context: Context) -> Verdict:
         with self.oracle.at(self._pace(needed=True)):
             return self.oracle(obligation, context)
 
     def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
         """As the oracles' own; once there is no time, what a warp can touch at most."""
-        if self.blunt or (what, array, index) in self.capped:
+        pace = self._pace()
+        if pace == "known" and self._counting:
+            pace = "plain"
+        if self.blunt or (self.plain and pace == "known") or (what, array, index) in self.capped:
             return context.hardware.warp * one_access(what, context.sigma.arrays[array], context.hardware)
-        with self.oracle.at(self._pace()):
+        with self.oracle.at(pace):
             return self.oracle.least(what, p, x, array, index, context)

@@ -378,6 +378,8 @@ def _proof(
     book: Book = SOUND,
     turns: bool = False,
 ) -> Proof[Poly]:
+    if isinstance(oracle, Asker):
+        oracle.begin()
     elaborator = Elaborator(context, oracle, oracle.least, warp, book)
     complete = find_potentials(flow, elaborator, search, turns)
     return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))

@@ -87,6 +87,23 @@ def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
     assert least("MemReads", (), frozenset(), "A", index, context) == 1
 
 
+def test_potentials_and_their_derivation_are_of_the_same_counts() -> None:
+    """What an access costs does not change while a proof is made, and a plain one that begins late knows nothing."""
+    context = Context(check_kernel(MASKED), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    now = [0.0]
+
+    def cost(asker: Asker) -> int:
+        return asker.least("MemReads", (), frozenset(), "A", Const(3), context)
+
+    asker = Asker(Oracles(), 0.0, 1.0, lambda: now[0])
+    asker.begin()
+    now[0] = 1.0
+    assert cost(asker) == 1
+    late = Asker(asker.oracle, 0.0, 1.0, lambda: now[0], plain=True)
+    late.begin()
+    assert cost(late) == 32
+
+
 def test_a_bound_that_is_too_much_work_for_the_second_checker_gives_way_to_a_coarser_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
