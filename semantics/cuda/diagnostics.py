@@ -52,7 +52,7 @@ _EVERYWHERE: Final = frozenset(
 """Words that name nothing."""
 
 _ASSUMED: Final = {
-    "__CUDA_ARCH__": "600",
+    "__CUDA_ARCH__": "800",
     "CUDART_VERSION": "12000",
     "CUDA_VERSION": "12000",
     "__CUDACC_VER_MAJOR__": "12",

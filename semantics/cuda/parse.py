@@ -41,7 +41,7 @@ from semantics.cuda.templates import (
 )
 
 OPTIONS: Final = (
-    "-x", "cuda", "--cuda-gpu-arch=sm_60", "-nocudainc", "-nocudalib", "-nostdinc",
+    "-x", "cuda", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nostdinc",
     "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything",
     "-Xclang", "-fnative-half-arguments-and-returns", "-include", PATH,
 )  # fmt: skip

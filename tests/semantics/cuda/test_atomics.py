@@ -138,3 +138,10 @@ def test_two_turns_may_give_different_values(
     assert main(["bound", str(tmp_path / "k.cu"), "--metric", "sectors", "--block", "32", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["results"]
     assert int(row["bound"]) >= 32 + 2 * each
+
+
+def test_a_function_for_devices_without_one_is_left_out(read: Read) -> None:
+    """Those of the half precision came later than sources that have their own."""
+    own = "__device__ void atomicAdd(half *p, half v) { while (*p != v) *p = v; }"
+    text = f"{HEAD}#if __CUDA_ARCH__ < 700\n{own}\n#endif\n__global__ void k(half *H) {{ atomicAdd(H, half(2)); }}"
+    assert "while" not in show_stmt(read(text).kernel.body)

@@ -278,14 +278,14 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
 @pytest.mark.parametrize(
     ("condition", "before", "value", "note"),
     [
-        ("__CUDA_ARCH__ >= 700", "", 2, "'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise"),
+        ("__CUDA_ARCH__ >= 900", "", 2, "'__CUDA_ARCH__' is taken as 800: -D __CUDA_ARCH__=.. says otherwise"),
         ("CUDART_VERSION >= 9000", "", 1, "'CUDART_VERSION' is taken as 12000: -D CUDART_VERSION=.. says otherwise"),
         ("defined(__NVCC__)", "", 1, None),
         (
             "VOLTA",
-            "#define VOLTA (ARCH >= 700)\n#define ARCH __CUDA_ARCH__\n",
+            "#define VOLTA (ARCH < 700)\n#define ARCH __CUDA_ARCH__\n",
             2,
-            "'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise",
+            "'__CUDA_ARCH__' is taken as 800: -D __CUDA_ARCH__=.. says otherwise",
         ),
         (
             "1\n/* why */ #endif\n/* why */ #if __CUDACC_VER_MINOR__ > 3",
@@ -437,8 +437,8 @@ def test_calls_of_calls_are_bounded(here: Write, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_architecture_in_code_is_noted(here: Write) -> None:
-    reading = read_cuda(here("__global__ void k(int *A) { if (__CUDA_ARCH__ >= 700) A[0] = 1; }"))
-    assert reading.notes == ("'__CUDA_ARCH__' is taken as 600: -D __CUDA_ARCH__=.. says otherwise",)
+    reading = read_cuda(here("__global__ void k(int *A) { if (__CUDA_ARCH__ >= 900) A[0] = 1; }"))
+    assert reading.notes == ("'__CUDA_ARCH__' is taken as 800: -D __CUDA_ARCH__=.. says otherwise",)
 
 
 @pytest.mark.parametrize(("name", "used"), [("été", "été"), ("a$b", "a$b"), ("\\u00e9t", "ét"), ("ét", "\\u00e9t")])
