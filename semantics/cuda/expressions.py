@@ -23,6 +23,7 @@ from logic.operators import COMPARISONS
 from logic.source import Loc
 from logic.syntax import (
     BOOL,
+    DOUBLE,
     INT,
     Assign,
     Const,
@@ -57,6 +58,7 @@ from semantics.cuda.pointers import (
     stepped,
     updated,
 )
+from semantics.cuda.quotients import quotient
 from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import (
     CASTS,
@@ -143,7 +145,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     if node.kind != "UNEXPOSED_EXPR" and not alike and not to_a_value(node):
         raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")
     value = expr(st, inner, use)
-    converted = convert(value, inner.type, node.type, node.loc)
+    whole = quotient(inner, value) if scalar(node.type) == INT and scalar(inner.type) == DOUBLE else None
+    converted = whole or convert(value, inner.type, node.type, node.loc)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
             check_bits(node)
