@@ -1,7 +1,9 @@
 """Makes the certificates of the kernels here, whose loops end by data, and prints their table (docs/data.md): bounds,
 bytes, and the CPU seconds of the search and of both checkers.
 
-python -m proofs.data.make
+python -m proofs.data.make [KERNEL..]
+
+Without names those of all kernels.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import contextlib
 import io
 import json
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -46,9 +50,14 @@ def timed(words: list[str]) -> tuple[int, str, float]:
     return code, out.getvalue(), sum(os.times()[:4]) - sum(start[:4])
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     """Writes them. Raises ValueError where one is not certified, or not accepted by a checker."""
+    unknown = {*names} - {*KERNELS}
+    if unknown:
+        raise ValueError(f"no kernel here: {', '.join(sorted(unknown))}")
     for name, metric, per in certificates():
+        if names and name not in names:
+            continue
         path = path_of(name, metric, per)
         words = ["bound", str(HOME / f"{name}.cu"), "--metric", metric, "--per", per, "--format", "json"]
         code, text, search = timed([*words, "--certificate", str(path)])
@@ -66,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
