@@ -21,6 +21,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any, Final
 
+from checker.certificates.document import canonical, digest
 from proofs.pages import BROWSERS, MATMUL, page
 
 KERNEL: Final = "proofs/matMulTrans/kernel.cu"
@@ -37,6 +38,9 @@ PAGES: Final[dict[str, tuple[str, ...]]] = {
 REFUSED: Final = "check, refused"
 """The page of an outline that claims too little, which is written for it."""
 
+INVALID: Final = "report, refused"
+"""The page on a certificate with a count that is too small, which is written for it."""
+
 
 def pages() -> Iterator[tuple[str, str]]:
     """Each kind of page, and one."""
@@ -47,6 +51,11 @@ def pages() -> Iterator[tuple[str, str]]:
         file = Path(folder) / "addSub3.qhl"
         file.write_text(outline.replace("true; 4 + 10", "true; 3 + 10"), encoding="utf-8")
         yield REFUSED, page(("check", str(file)))
+        document = json.loads(Path("proofs/addSub3/sectors.json").read_text(encoding="utf-8"))
+        next(row for row in document["derivation"] if row["rule"] == "EQ:GArray")["with"]["n"] -= 1
+        wrong = Path(folder) / "sectors.json"
+        wrong.write_text(canonical(document | {"digest": digest(document)}), encoding="utf-8")
+        yield INVALID, page(("report", str(wrong), "--source", "proofs/addSub3/kernel.cu"))
 
 
 QUESTIONS: Final = {

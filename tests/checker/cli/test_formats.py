@@ -12,6 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from checker.certificates import seconded
+from checker.certificates.document import canonical, digest
 from checker.cli import check, grammar, main
 from checker.cli.options import FORMATS
 from checker.recheck import Report
@@ -53,6 +54,9 @@ FILES = {
     ),
     "good.qhl": (PROOFS / "addSub3/sectors.qhl").read_text(),
 }
+COUNTED = json.loads(FILES["good.json"])
+next(row for row in COUNTED["derivation"] if row["rule"] == "EQ:GArray")["with"]["n"] -= 1
+FILES["bad-count.json"] = canonical(COUNTED | {"digest": digest(COUNTED)})
 BLOCK: Final = "--block 32"
 SUM: Final = "--block 32 --arg n=2 --array B=iota"
 FILES |= {"sum.cu": sources.SUM, "sum.ptx": sources.PTX, "twice.ptx": sources.TWICE}
@@ -127,6 +131,7 @@ MORE: Final = [
     f"bound k.cu {BLOCK} --metric sectors --jobs 2 --no-cache",
     f"coalesce k.cu --kernel k {BLOCK} --arg n=3 --confirm",
     "report good.json --compare good.json --at numElements=5",
+    f"report good.json bad-count.json --source {PROOFS / 'vectorAdd/kernel.cu'} --at numElements=64",
     f"machine k.cu --kernel k {BLOCK} --arg n=3",
     "rules",
     "cache clear --cache .",

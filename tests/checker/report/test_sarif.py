@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from checker import VERSION
@@ -20,6 +21,7 @@ from checker.cli import main
 from checker.report.audit import MEANING
 from checker.report.page import RULES, Fault, Page, render
 from checker.report.sarif import HELP, SCHEMA
+from checker.report.schemas import schema
 from logic.source import Loc
 
 ROOT: Final = Path(__file__).resolve().parents[3] / "proofs"
@@ -195,6 +197,34 @@ def test_a_log_of_what_cannot_be_used(there: Path, capsys: Capture) -> None:
         "bad.cu",
         2,
     )
+
+
+ODD: Final = "über <script>alert('1')%20.cu"
+"""The name of a file."""
+
+LONG: Final = " + ".join(f"{i} * n * n" for i in range(2, 40))
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("bound --block=32 --metric=steps", 1), ("coalesce --block=32", 1), ("run --block=32 --arg=n=3", 0)],
+)
+def test_odd_names_and_long_formulas(command: str, code: int, there: Path, capsys: Capture) -> None:
+    """What hosts and schemas ask for holds of them, too, and no page has markup of a name."""
+    text = f"__global__ void k(int *A, int n) {{ while (A[n] > 0) A[40 * threadIdx.x + {LONG}] = A[{LONG} + n]; }}\n"
+    (there / ODD).write_text(text)
+    name, *options = command.split()
+    printed = {}
+    for form in ("sarif", "json", "html", "markdown"):
+        assert main([name, ODD, *options, "--format", form]) == code
+        printed[form] = capsys.readouterr().out
+    log = json.loads(printed["sarif"])
+    assert [told for told, good in HOSTS.items() if not good(log)] == []
+    if code:
+        assert {place["artifactLocation"]["uri"] for place in places(log)} == {quote(ODD)}
+    jsonschema.validate(json.loads(printed["json"]), schema(name))
+    assert "<script" not in printed["html"]
+    assert "<script" not in re.sub(r"`+[^`]*`+", "", printed["markdown"])
 
 
 def test_metrics_share_a_result(there: Path, capsys: Capture) -> None:
