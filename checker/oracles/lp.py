@@ -2,7 +2,8 @@
 checked.
 
 Floating-point answers are never rounded into claims: they only say which variables are basic. Where the exact
-solution of that basis is not feasible, `checker.oracles.lra` solves the program instead.
+solution of that basis is not feasible, `checker.oracles.lra` solves the program instead; also where HiGHS finds no
+solution, and no exact reason for that.
 """
 
 from __future__ import annotations
@@ -45,15 +46,37 @@ def solve(program: Program, again: bool = True) -> dict[str, Fraction] | None:
     names = program.variables()
     if not names:
         return {} if all(rhs == 0 for _, rhs in program.equations) else None
-    try:
-        basis = _basis(program, names)
-    except OverflowError:  # a number that no float can hold
-        basis = None
-    if basis is not None:
-        solution = _solve_basis(program, basis)
-        if solution is not None and feasible(program, solution):
-            return solution
-    return lra.solve(program) if again or basis is not None else None
+    basis = _basis(program, names)
+    solution = None if basis is None else _vertex(program, basis)
+    if solution is not None:
+        return solution
+    if basis is None and (not again or hopeless(program)):
+        return None
+    return lra.solve(program)
+
+
+def hopeless(program: Program) -> bool:
+    """Whether there is an exact reason why nothing is a least solution: a sum of the equations that no signs allow, or
+    a direction in which the objective falls for ever. No is no answer."""
+    columns: dict[str, Row] = {n: {} for n in program.variables()}
+    for i, (row, _) in enumerate(program.equations):
+        for n, c in row.items():
+            columns[n][f"y{i}"] = c
+    slack = {n: {} if n in program.free else {f"x{n}": Fraction(1)} for n in columns}
+    sides = {f"y{i}": rhs for i, (_, rhs) in enumerate(program.equations) if rhs}
+    none = Program([({**column, **slack[n]}, Fraction(0)) for n, column in columns.items()], {}, {*sides})
+    none.equations.append((sides, Fraction(1)))
+    none.free = {f"y{i}" for i in range(len(program.equations))}
+    falls = Program([(row, Fraction(0)) for row, _ in program.equations], {}, program.free)
+    falls.equations.append((program.objective, Fraction(-1)))
+    bases = ((found, _basis(found, found.variables())) for found in (none, falls))
+    return any(basis is not None and _vertex(found, basis) is not None for found, basis in bases)
+
+
+def _vertex(program: Program, basis: Iterable[str]) -> dict[str, Fraction] | None:
+    """The exact solution with these basic variables; None where it is none, or not determined."""
+    solution = _solve_basis(program, basis)
+    return solution if solution is not None and feasible(program, solution) else None
 
 
 def feasible(program: Program, x: dict[str, Fraction]) -> bool:
@@ -80,6 +103,13 @@ def silent() -> Highs:
 
 def _basis(program: Program, names: list[str]) -> list[str] | None:
     """The basic variables of an optimal vertex, by HiGHS; None where it does not report one."""
+    try:
+        return _optimal(program, names)
+    except OverflowError:  # a number that no float can hold
+        return None
+
+
+def _optimal(program: Program, names: list[str]) -> list[str] | None:
     import highspy
     import numpy as np
 

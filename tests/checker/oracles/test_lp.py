@@ -159,3 +159,32 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     """Neither by Python nor in C: versions of HiGHS differ in when they print what (`make newest`)."""
     assert lp.solve(program([([1, 1, 0, 0], 3)], [1, 2, 0, 0])) is not None
     assert capfd.readouterr() == ("", "")
+
+
+@settings(max_examples=60)
+@given(ROWS, st.lists(st.integers(-3, 4), min_size=4, max_size=4), st.sampled_from(["", "x0", "x1 x3"]))
+def test_what_has_an_exact_reason_has_no_least_solution(
+    rows: list[tuple[list[int], int]], objective: list[int], free: str
+) -> None:
+    found = program(rows, objective, free)
+    assert lp.hopeless(found) == (lra.solve(found) is None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "objective", "free"),
+    [
+        ([([1, 1, 0, 0], -1)], [1, 1, 0, 0], ""),
+        ([([1, 0, 0, 0], 1), ([1, 0, 0, 0], 2)], [1, 0, 0, 0], "x0"),
+        ([([1, -1, 0, 0], 0)], [-1, 0, 0, 0], ""),
+        ([([1, 0, 0, 0], 0)], [1, 1, 0, 0], "x1"),
+    ],
+)
+def test_no_solver_is_asked_where_the_reason_is_exact(
+    rows: list[tuple[list[int], int]], objective: list[int], free: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lra, "solve", None)
+    assert lp.solve(program(rows, objective, free)) is None
+
+
+def test_a_number_that_no_float_holds_is_no_reason() -> None:
+    assert not lp.hopeless(lp.Program([({"x": F(10**400)}, F(-1))], {"x": F(1)}))
