@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from checker.certificates import document as certificate
@@ -14,12 +14,15 @@ from checker.certificates.evidence import proof
 from checker.certificates.judge import decided
 from checker.kernel import Claim, Ledger
 from checker.recheck import VACUOUS, Bad, Report, recheck
-from logic.assertions import AtMost, Context, Obligation
+from logic.assertions import AtMost, Context, Obligation, Uniform
 from logic.derivation import Derivation
 
 Said = Literal["certified", "solver-backed", "holey", "not-proved"]
 
 Prove = Callable[[Obligation, Context], Any]
+
+Check = Callable[[dict[str, Any]], Report]
+"""The second checker, or who asks it."""
 
 REPORT: Final = (
     "The certificate is too large for the second checker, or this is a fault in warpbound: please report it, with the "
@@ -80,14 +83,29 @@ def verdict(second: Report | None, ledger: Ledger) -> Said:
     return "certified" if second is not None and second.verdict == "valid" else "solver-backed"
 
 
-def seconded(claim: Claim, derivation: Derivation, ledger: Ledger, prove: Prove = proof) -> Seconded:
-    """The claim's certificate, judged by the second checker. `prove` is `proof`, or remembers what that said."""
+def seconded(
+    claim: Claim, derivation: Derivation, ledger: Ledger, prove: Prove | None = None, check: Check | None = None
+) -> Seconded:
+    """The claim's certificate, judged by the second checker. `prove` is `proof`, or remembers what that said.
+
+    Of counts of accesses, and of what is uniform, the second checker sees almost all by itself. So it is not asked of
+    each of them first: the certificate is written without evidence for them, and written again where it leaves some of
+    them open, or refuses it.
+    """
+    if not isinstance(prove, Remembered):
+        prove = Remembered(prove)
+    check = check or recheck
     try:
+        document = certificate.write(claim, derivation, ledger, prove.first, {})
+        first = Seconded(document, check(document), ledger)
+        asked = [d.obligation for d in ledger.discharged]
+        if first.report.verdict != "invalid" and not any(isinstance(asked[i], Unaided) for i in first.report.open):
+            return first
         document = certificate.write(claim, derivation, ledger, _until_hopeless(prove), {})
     except (RecursionError, Bad) as error:
         why = str(error) if isinstance(error, Bad) else "it is nested too deeply to be written"
         return Seconded({"evidence": []}, Report("invalid", "", [], why, ""), ledger)
-    return Seconded(document, recheck(document), ledger)
+    return first if document == first.document else Seconded(document, check(document), ledger)
 
 
 MOST_OPEN: Final = 3
@@ -109,14 +127,26 @@ def _until_hopeless(prove: Prove) -> Prove:
     return proved
 
 
-def remembered() -> Prove:
-    """`proof`, each obligation once: for one launch and hardware, on which the obligations of all metrics are."""
-    known: dict[tuple[Obligation, tuple[str, ...]], Any] = {}
+Unaided = Uniform | AtMost
+"""The obligations that the second checker mostly sees by itself."""
 
-    def prove(obligation: Obligation, context: Context) -> Any:
+
+@dataclass(slots=True)
+class Remembered:
+    """`proof`, or another function, of each obligation once: for one launch and hardware, on which the obligations of
+    all metrics are."""
+
+    prove: Prove | None = None
+    known: dict[tuple[Obligation, tuple[str, ...]], Any] = field(default_factory=dict)
+
+    def __call__(self, obligation: Obligation, context: Context) -> Any:
         key = obligation, tuple(context.sigma.locals)
-        if key not in known:
-            known[key] = proof(obligation, context)
-        return known[key]
+        if key not in self.known:
+            self.known[key] = (self.prove or proof)(obligation, context)
+        return self.known[key]
 
-    return prove
+    def first(self, obligation: Obligation, context: Context) -> Any:
+        """The evidence that is tried first: of what may do without, what was found before."""
+        if isinstance(obligation, Unaided):
+            return self.known.get((obligation, tuple(context.sigma.locals)))
+        return self(obligation, context)

@@ -635,15 +635,18 @@ def _write_certificate(result: Result, path: str, made: Origin) -> str | None:
 def certificate_of(result: Result, made: Origin) -> dict[str, Any] | None:
     """The certificate of a bound, signed by the tools that made it, of that source; None where the kernel accepts no
     bound."""
-    if result.second is None:
-        return None
+    return None if result.second is None else signed_here(result.second.document, made)
+
+
+def signed_here(document: dict[str, Any], made: Origin) -> dict[str, Any]:
+    """A certificate signed by the tools that made it, of that source."""
     from importlib.metadata import version
 
     from checker.certificates.document import signed
     from checker.cli import VERSION
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
-    return signed(result.second.document, tools, made)
+    return signed(document, tools, made)
 
 
 def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:

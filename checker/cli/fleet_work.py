@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.bound import (
@@ -20,6 +21,7 @@ from checker.cli.bound import (
     origin_of,
     outlined,
     proved,
+    signed_here,
     told_of,
     with_facts,
 )
@@ -30,10 +32,12 @@ from logic.source import SourceError
 
 if TYPE_CHECKING:
     from checker.certificates.origin import Origin
+    from checker.certificates.seconded import Check
     from checker.fleet.files import Source
     from checker.fleet.rows import Read
     from checker.fleet.workers import Talk
     from checker.oracles import Oracles
+    from checker.recheck import Report
     from checker.synthesis.bound import Result
     from checker.synthesis.outline import Outline
     from logic.metrics import Hardware, Metric
@@ -72,7 +76,7 @@ class Search:
 
 def work(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
     """Bounds the kernels of a source but those that are done."""
-    _each(what, done, talk, lambda search, oracle: _searched(search, oracle, talk))
+    _each(what, done, talk, lambda search, oracle: _searched(search, oracle, talk, partial(_asked, talk, search.made)))
 
 
 def reading(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> None:
@@ -198,8 +202,18 @@ def _one(
         _vain(search, (), oracle, talk)
 
 
-def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
-    """Tells what is found under each metric."""
+def _asked(talk: Talk, made: Origin, document: dict[str, Any]) -> Report:
+    """The second checker's word on a certificate, by the one who asked for that: it is asked there anyway."""
+    from checker.certificates.document import canonical
+    from checker.fleet.judge import reported
+    from checker.fleet.rows import Claimed
+
+    text = canonical(signed_here(document, made))
+    return reported(talk.ask(Claimed(document["metric"]["name"], text)))
+
+
+def _searched(search: Search, oracle: Oracles, talk: Talk, check: Check | None = None) -> None:
+    """Tells what is found under each metric; the second checker is asked here, or elsewhere by `check`."""
     from checker.certificates.document import canonical
     from checker.fleet.rows import Found
     from checker.report.bounds import as_json, sharper
@@ -223,7 +237,8 @@ def _searched(search: Search, oracle: Oracles, talk: Talk) -> None:
         talk.tell(Found(result.metric.name, text, problem, result.seconds, result.hurried, coarse))
 
     own = (outline, search.metrics, oracle, hinted, args.search, args.per)
-    results = find_bounds(*own, done=found, seconds=args.seconds, backed="solver-backed" in args.accept)
+    backed = "solver-backed" in args.accept
+    results = find_bounds(*own, done=found, seconds=args.seconds, backed=backed, check=check)
     _vain(search, results, oracle, talk)
 
 

@@ -18,7 +18,7 @@ from checker.fleet.cache import Cache
 from checker.fleet.files import Source
 from checker.fleet.judge import Judged, judged
 from checker.fleet.memory import Memory, Note, Recalled, claimed, digest, now
-from checker.fleet.rows import CODES, Found, Read, Row, of_failure, of_judged, of_nothing, shown
+from checker.fleet.rows import CODES, Claimed, Found, Read, Row, of_failure, of_judged, of_nothing, shown
 from checker.fleet.workers import Failure, Job
 from logic.source import Loc
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FAULT: Final = "internal error"
 """How the message of a fault of ours begins."""
+
+ENDED: Final = Judged("not-proved", problem="the second checker was ended")
 
 Key = tuple[int, int, int]
 """The numbers of a source, of a kernel in it, and of a metric: rows are in this order."""
@@ -110,6 +112,8 @@ class Desk:
     _judges: Executor | None = None
     _pending: dict[Future[Any], Callable[[Any], None]] = field(default_factory=dict)
     _judging: set[Key] = field(default_factory=set)
+    _words: dict[Key, tuple[str, Judged]] = field(default_factory=dict)
+    """What was said last of what a worker asked about, by the digest of that."""
     _seen: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     _again: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     _said: dict[int, list[str]] = field(default_factory=dict)
@@ -149,8 +153,12 @@ class Desk:
                 self._found(job.number, part, metric, text, problem, seconds, kept)
 
     def asked(self, job: Job, part: int | None, what: Any) -> Future[Any]:
-        """Which metrics of a kernel are left to be searched; or which certificates of it there are."""
+        """Which metrics of a kernel are left to be searched; which certificates of it there are; or the word on one
+        that was found."""
         answer: Future[Any] = Future()
+        if isinstance(what, Claimed):
+            self._ask(job.number, part, what, answer)
+            return answer
         if isinstance(what, Known):
             answer.set_result(self._hits.pop((job.number, part), []))
             return answer
@@ -242,8 +250,25 @@ class Desk:
         self._pending[future] = then
         future.add_done_callback(lambda _: self._wake())
 
+    def _ask(self, job: int, part: int | None, claimed: Claimed, answer: Future[Any]) -> None:
+        """Has what a worker found judged before it is told, so that a refusal is heard where more can be done."""
+        index, read = self._index(claimed.metric), None if part is None else self.reads.get((job, part))
+        if part is None or index is None or read is None:
+            answer.set_result(Judged("not-proved", problem="nobody asked for this"))
+            return
+
+        def heard(found: tuple[Judged, str] | None) -> None:
+            word = found[0] if found else ENDED
+            self._words[job, part, index] = digest(claimed.text), word
+            answer.set_result(word)
+
+        self._submit(reconsidered, (claimed.text, read.subjects[claimed.metric]), heard)
+
+    def _index(self, name: str) -> int | None:
+        return next((i for i, m in enumerate(self.metrics) if m.name == name), None)
+
     def _found(self, job: int, part: int, name: str, text: Any, problem: Any, seconds: Any, kept: bool) -> None:
-        index = next((i for i, m in enumerate(self.metrics) if m.name == name), None)
+        index = self._index(name)
         if index is None or (job, part, index) in self._judging:
             return
         key, read = (job, part, index), self.reads[job, part]
@@ -258,7 +283,7 @@ class Desk:
 
         def heard(found: tuple[Judged, str] | None) -> None:
             self._judging.discard(key)
-            word = found[0] if found else Judged("not-proved", problem="the second checker was ended")
+            word = found[0] if found else ENDED
             if word.word == "not-proved":
                 self._doubted.add(job)
                 if self.again(key):
@@ -267,7 +292,11 @@ class Desk:
                 self._keep(self.cache, about, text)
             self._judged(key, read, word, took, False, text)
 
-        self._submit(reconsidered, (text, about), heard)
+        of, word = self._words.pop(key, ("", ENDED))
+        if of == digest(text):
+            heard((word, text))
+        else:
+            self._submit(reconsidered, (text, about), heard)
 
     def _judged(self, key: Key, read: Read, word: Judged, seconds: float, cached: bool, text: str) -> None:
         if word.bound is not None:

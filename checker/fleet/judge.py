@@ -27,7 +27,7 @@ MAX_TEXT: Final = 64 << 20
 class Judged:
     """The word on a certificate. `bound` is what it proves, nothing where that is nothing; `digest` is its own;
     `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on, the first one at
-    `place`, a line and column of the source; `problem` says why it is refused."""
+    `place`, a line and column of the source, `open` their entries of evidence; `problem` says why it is refused."""
 
     word: Word
     digest: str = ""
@@ -37,6 +37,7 @@ class Judged:
     engines: tuple[str, ...] = ()
     place: tuple[int, int] | None = None
     problem: str = ""
+    open: tuple[int, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -68,7 +69,16 @@ def judged(text: str, about: str) -> Judged:
     if recheck.VACUOUS in backed:
         return Judged("not-proved", report.digest, problem=recheck.VACUOUS)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
-    return Judged(word, report.digest, proved, admitted, backed, tuple(engines), _place(document, backed))
+    place = _place(document, backed)
+    return Judged(word, report.digest, proved, admitted, backed, tuple(engines), place, open=report.open)
+
+
+def reported(word: Judged) -> recheck.Report:
+    """The second checker's report by a word that was heard of it."""
+    if word.word == "not-proved" and word.problem != recheck.VACUOUS:
+        return recheck.Report("invalid", word.digest, [], word.problem, "")
+    backed = [*word.backed] if word.word != "not-proved" else [recheck.VACUOUS]
+    return recheck.Report("solver-backed" if backed else "valid", word.digest, backed, "", "", word.open)
 
 
 def _place(document: dict[str, Any], backed: Sequence[str]) -> tuple[int, int] | None:

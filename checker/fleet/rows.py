@@ -58,6 +58,14 @@ def bare(kernel: Kernel, name: str) -> Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Claimed:
+    """Asks for the second checker's word on the text of a certificate under a metric."""
+
+    metric: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What a worker found under a metric: the text of a certificate, if there is one, what was in the way, and the
     seconds that it took; whether more may be found with more time; and whether a lower bound was left out, as it rests

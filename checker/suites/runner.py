@@ -18,7 +18,7 @@ from checker import kernel as trusted
 from checker import limits
 from checker.certificates import document as certificate
 from checker.certificates.claims import claimed, described, is_known, shown, value_at
-from checker.certificates.seconded import remembered
+from checker.certificates.seconded import Remembered
 from checker.kernel import Claim, Ledger
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
@@ -237,7 +237,7 @@ def _rows(
     results = find_bounds(Outline(kernel, context, bare(kernel.body)), metrics, oracle, per=per, judge=False)
     if said:
         results = [r for r in results if r.claim and (r.metric.name, str(shown(r.claim))) not in said]
-    prove = remembered()
+    prove = Remembered()
     results = [judged(r, kernel, prove) for r in results]
     runs = _Runs(kernel, case, results, fill)
     return [_row(case, sigma, result, per, runs, oracle, version) for result in results]

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from checker import kernel as trusted
 from checker import limits
 from checker.certificates.evidence import proof as arithmetic_proof
-from checker.certificates.seconded import Prove, Seconded, remembered, seconded, verdict
+from checker.certificates.seconded import Check, Prove, Remembered, Seconded, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
 from checker.oracles.maxima import replaced
@@ -130,14 +130,16 @@ def find_bounds(
     seconds: float | None = None,
     clock: Clock = time.monotonic,
     backed: bool = False,
+    check: Check | None = None,
 ) -> list[Result]:
     """A bound for each metric: one flow serves them all, and both checkers judge each. The context's own metric is not
     looked at.
 
     `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
-    worked on, `done` gets each result as soon as it is there. Without `judge` the second checker is left to the caller
-    (`judged`), and nothing is certified. Nor is anything by the rules of another `book`: a kernel that is bounded by
-    them has the verdict `on-trial`, and no claim. Raises Stuck where none of these applies to a statement.
+    worked on, `done` gets each result as soon as it is there. `check` asks the second checker elsewhere; without
+    `judge` it is left to the caller (`judged`), and nothing is certified. Nor is anything by the rules of another
+    `book`: a kernel that is bounded by them has the verdict `on-trial`, and no claim. Raises Stuck where none of these
+    applies to a statement.
 
     After a part of so many `seconds` of a `clock` for all metrics together, or of processor time where none are given,
     the search hurries (`asker`); where it finds no bound in haste, one without solvers is tried. Where the second
@@ -169,7 +171,7 @@ def find_bounds(
     if costly:
         searched(plain=False)
     shared = time.perf_counter() - start
-    results, prove = [], remembered()
+    results, prove = [], Remembered()
     for metric in metrics:
         start = time.perf_counter()
         if show:
@@ -177,12 +179,12 @@ def find_bounds(
         result = best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
         if metric not in costly and result.claim is None:
             result = best(metric)
-        result = judged(result, outline.kernel, prove) if judge else result
+        result = judged(result, outline.kernel, prove, check) if judge else result
         if judge and result.second is not None and result.claim is None:
-            coarse = judged(searched(plain=True, blunt=True)[0](metric), outline.kernel, prove)
+            coarse = judged(searched(plain=True, blunt=True)[0](metric), outline.kernel, prove, check)
             result = coarse if coarse.claim is not None else result
         if judge and not backed and (counts := unverified_counts(result)):
-            coarse = judged(best(metric, counts), outline.kernel, prove)
+            coarse = judged(best(metric, counts), outline.kernel, prove, check)
             result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
         took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
         results.append(replace(result, seconds=took))
@@ -326,11 +328,11 @@ def for_nothing(outline: Outline, metric: Metric, oracle: Oracles, per: Per) -> 
     return _one(outline.kernel, context, whole, (), Asker(oracle), per, False, SOUND)
 
 
-def judged(result: Result, kernel: Kernel, prove: Prove) -> Result:
-    """The claim that the kernel accepted, judged by the second checker."""
+def judged(result: Result, kernel: Kernel, prove: Prove, check: Check | None = None) -> Result:
+    """The claim that the kernel accepted, judged by the second checker; `check` asks it elsewhere."""
     if result.claim is None or result.derivation is None:
         return result
-    second = seconded(result.claim, result.derivation, result.ledger, prove)
+    second = seconded(result.claim, result.derivation, result.ledger, prove, check)
     if second.verdict == "not-proved":
         problem = Stuck(second.problem, kernel.loc, second.advice)
         return replace(result, verdict="not-proved", claim=None, problem=problem, second=second)

@@ -17,7 +17,7 @@ from checker.synthesis import bound
 from checker.synthesis.bound import Result
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.walk import Stuck
-from logic.assertions import Context, Launch, Obligation
+from logic.assertions import AtMost, Context, Launch, Obligation, Uniform
 from logic.metrics import HARDWARE, METRICS
 from logic.typing import check_kernel
 
@@ -115,4 +115,44 @@ def test_what_the_second_checker_was_not_asked_about_is_not_certified() -> None:
     context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
     (result,) = bound.find_bounds(Outline(k, context, bare(k.body)), [METRICS["steps"]], Oracles(), judge=False)
     assert (result.verdict, result.second) == ("solver-backed", None)
-    assert bound.judged(result, k, seconded.remembered()).verdict == "certified"
+    assert bound.judged(result, k, seconded.Remembered()).verdict == "certified"
+
+
+def test_nothing_is_asked_before_that_the_second_checker_sees_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Obligation] = []
+
+    def prove(o: Obligation, context: Context) -> object:
+        asked.append(o)
+        return proof(o, context)
+
+    monkeypatch.setattr(seconded, "proof", prove)
+    found.cache_clear()
+    (result,) = found("local int i; global int A[]; begin i <- 3; if (i < tid.x) { A[i] <- 1; } end", ("sectors",))
+    found.cache_clear()
+    assert result.verdict == "certified"
+    assert any(isinstance(d.obligation, AtMost | Uniform) for d in result.ledger.discharged)
+    assert not any(isinstance(o, AtMost | Uniform) for o in asked)
+
+
+WINDOW = "param int n; global int A[]; begin A[64 * n + min(tid.x, max(0, n) % 8)] <- 1; end"
+
+
+def test_what_it_does_not_see_is_written_down_and_it_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the metrics that come later, at once."""
+    judged: list[object] = []
+
+    def judge(document: object) -> Report:
+        judged.append(document)
+        return recheck(document)
+
+    monkeypatch.setattr(seconded, "recheck", judge)
+    found.cache_clear()
+    results = found(WINDOW, ("sectors", "steps"))
+    found.cache_clear()
+    assert [r.verdict for r in results] == ["certified", "certified"]
+    assert len(judged) == 3
+    for r in results:
+        assert r.second is not None
+        pairs = zip(r.ledger.discharged, r.second.document["evidence"], strict=True)
+        (told,) = [e["proof"] for d, e in pairs if isinstance(d.obligation, AtMost) and e["proof"]]
+        assert told["span"] == 15

@@ -18,9 +18,10 @@ from checker.certificates.reread import subject, subject_of
 from checker.fleet import cache as kept
 from checker.fleet.desk import Desk, Listed
 from checker.fleet.files import Source
-from checker.fleet.judge import Judged, judged
-from checker.fleet.rows import Found, Read, bare, of_judged
+from checker.fleet.judge import Judged, judged, reported
+from checker.fleet.rows import Claimed, Found, Read, bare, of_judged
 from checker.fleet.workers import Job
+from checker.recheck import VACUOUS, recheck
 from logic.metrics import METRICS
 from logic.potentials import const
 from logic.source import Loc
@@ -233,6 +234,69 @@ def test_what_a_bound_rests_on_is_its_problem(word: Judged, problem: str, tmp_pa
     read = replace(read, bare=replace(read.bare, loc=Loc("a.cu", 1, 1)))
     row = of_judged(read, METRICS["sectors"], word, 1.0, False)
     assert (row["verdict"], row["bound"], row["problem"]) == (word.word, "7", problem)
+
+
+class Counted(Here):
+    """Counts what it judges."""
+
+    asked = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+        self.asked += 1
+        return super().submit(fn, *args, **more)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "told", "words", "verdict", "asked"),
+    [
+        (GOOD, GOOD, ("valid", ()), "certified", 1),  # what the worker heard is the row
+        (changed(cheaper), GOOD, ("invalid", ()), "certified", 2),  # another text is judged by itself
+        (GOOD, changed(cheaper), ("valid", ()), "not-proved", 2),
+        (OTHER, OTHER, ("invalid", ()), "not-proved", 1),
+    ],
+)
+def test_a_worker_asks_and_only_the_same_text_is_not_judged_again(
+    claimed: str, told: str, words: tuple[str, tuple[int, ...]], verdict: str, asked: int, tmp_path: Path
+) -> None:
+    found, job, read = desk(tmp_path)
+    judges = Counted()
+    found.cache, found.court = None, lambda: judges
+    assert answer(found, job, read) == ["sectors"]
+    future = found.asked(job, 0, Claimed("sectors", claimed))
+    found.finish()
+    word = reported(future.result(timeout=0))
+    assert (word.verdict, word.open) == words
+    assert found.rows == {}
+    found.told(job, 0, Found("sectors", told, "", 1.0))
+    found.finish()
+    ((_, row),) = found.in_order()
+    assert (row["verdict"], judges.asked) == (verdict, asked)
+
+
+@pytest.mark.parametrize(("part", "metric"), [(0, "joules"), (1, "sectors"), (None, "sectors")])
+def test_who_asks_about_what_nobody_wants_is_refused(part: int | None, metric: str, tmp_path: Path) -> None:
+    found, job, read = desk(tmp_path)
+    assert answer(found, job, read) == ["sectors"]
+    word = reported(found.asked(job, part, Claimed(metric, GOOD)).result(timeout=0))
+    assert (word.verdict, word.problem) == ("invalid", "nobody asked for this")
+
+
+def test_what_a_word_says_of_a_report_is_what_the_report_says() -> None:
+    document = json.loads(GOOD)
+    assert document["evidence"]
+    for entry in document["evidence"]:
+        entry["proof"] = None
+    document["digest"] = digest(document)
+    for text in (GOOD, json.dumps(document), changed(cheaper)):
+        report, word = recheck(json.loads(text)), reported(judged(text, ABOUT))
+        assert (word.verdict, word.digest, word.solver_backed, word.open) == (
+            report.verdict,
+            report.digest,
+            report.solver_backed,
+            report.open,
+        )
+    vacuous = reported(Judged("not-proved", "d", problem=VACUOUS))
+    assert (vacuous.verdict, vacuous.solver_backed) == ("solver-backed", [VACUOUS])
 
 
 def test_nonsense_from_a_worker_is_nothing(tmp_path: Path) -> None:
