@@ -17,6 +17,7 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Final
 
 from logic.operators import COMPARISONS
@@ -45,6 +46,7 @@ from semantics.cuda.compared import compared, not_null
 from semantics.cuda.convert import common, convert, literal, narrowed_to, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.implied import hidden, implied
 from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import builtin_index, dropped, evaluated, load, store
@@ -248,9 +250,11 @@ def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Lo
     again = seq(*effects, Assign(t.name, b, loc))
     test = Var(t.name, loc) if op == "&&" else Op("!", (Var(t.name, loc),), loc)
     st.emit(Assign(t.name, a, loc), If(test, again, Skip(), loc))
-    first = st.implied.get(a.name, a) if isinstance(a, Var) else a
-    if op == "&&" and not reads_array(first) and not local_vars(first) & written(again):
-        st.implied[t.name] = first
+    if op == "&&":
+        sides = (implied(st, a) or a, implied(st, b) if isinstance(b, Var) or hidden(st, b) else None)
+        known = [k for k in sides if k and not hidden(st, k) and not local_vars(k) & written(again)]
+        if known:
+            st.implied[t.name] = reduce(lambda x, y: Op("&&", (x, y), loc), known)
     return Var(t.name, loc)
 
 

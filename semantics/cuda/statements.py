@@ -76,6 +76,7 @@ from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
 from semantics.cuda.heads import check_condition, check_if, declared_in, header, in_order
 from semantics.cuda.hidden import of_range
+from semantics.cuda.implied import implied, kept, told
 from semantics.cuda.jumps import (
     Kinds,
     Part,
@@ -211,6 +212,7 @@ def _split(st: State, node: Node, rest: tuple[Part, ...], tail: Kinds) -> bool:
     c = condition(st, test, "whole")
     stay, leave = ((*other, *rest), (then,)) if leaves else ((then, *rest), (other[0],))
     yes, no = (leave, stay) if leaves else (stay, leave)
+    c = told(st, c, not leaves) if st.loops else c
     if isinstance(c, Const):
         chosen = yes if c.value else no
         block(st, chosen, tail)
@@ -511,8 +513,7 @@ def _turns(
         st.emit(Assign(st.loops[-1].go, TRUE, node.loc))
     c = _undone(st, before, c)
     c, step = (c, []) if flags else _taken_first(st, before, c)
-    if isinstance(c, Var) and c.name in st.implied:  # a loop's test is where bounds come from
-        c = Op("&&", (st.implied[c.name], c), c.loc)
+    c = kept(st, c)  # a loop's test is where bounds come from
     if c == FALSE and flags is None:
         st.loops.pop()
         st.emit(*before, *step)
@@ -564,7 +565,7 @@ def _repeat(st: State, parts: tuple[Part, ...], again: Callable[[], Expr], loc: 
         if sum(1 for t in stmts for _ in statements(t)) > MOST_STATEMENTS:
             problem = f"the body of this loop, which is read twice, has more than {MOST_STATEMENTS} statements"
             raise CudaError(problem, loc, "Write it as a 'while' that begins with its test.")
-        st.emit(While(c, seq(*stmts), loc))
+        st.emit(While(kept(st, c), seq(*stmts), loc))
 
 
 def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | None, loc: Loc | None) -> Expr:
@@ -580,8 +581,8 @@ def _loop_condition(st: State, flags: Expr | None, again: Callable[[], Expr] | N
     go = go_flag(st)
     st.emit(If(flags, seq(*effects, Assign(go, c, loc)), Skip(), loc))
     on = flags if go in local_vars(flags) else Op("&&", (flags, Var(go)), loc)
-    implied = st.implied.get(c.name) if isinstance(c, Var) else None if reads_array(c) else c
-    return on if implied is None else Op("&&", (implied, on), loc)
+    known = implied(st, c)
+    return on if known is None else Op("&&", (known, on), loc)
 
 
 def _undone(st: State, before: list[Stmt], c: Expr) -> Expr:
@@ -657,7 +658,7 @@ def _flagged_do(st: State, body: Node, test: Node, kinds: Kinds, node: Node) -> 
     leaves = leaving(kinds)
 
     def again() -> None:
-        st.emit(Assign(go, condition(st, test, "whole"), test.loc))
+        st.emit(Assign(go, kept(st, condition(st, test, "whole")), test.loc))
 
     with st.captured() as stmts:
         _loop_body(st, (body,), (again,), kinds)

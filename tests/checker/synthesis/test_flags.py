@@ -81,6 +81,9 @@ def test_one_way_out(tmp_path: Path, body: str, sectors: int) -> None:
         ("int i = 0; do { if (i >= n) return; x += A[0]; i++; if (i >= m) return; x += A[0]; i++; } while (true);",
          7, 8),
         ("int i = 0; do { int j = 0; do { x += A[0]; j++; } while (j < m); i++; } while (i < n);", 704, 704),
+        # tests that read: what they imply ends the loop
+        ("for (int i = 0; i < (A[t] & 3); i++) x += A[0];", 16 + 3 + 4, 23),
+        ("int i = n; do { x += A[0]; if (x == 5) break; i--; } while (i > n - A[t] % 4);", 12 + 3 + 4, 19),
         # flags of the user's own
         ("bool on = true; int i = 0; while (on) { x += A[0]; i++; if (i >= n) on = false; }", 104, 104),
         ("bool on = true; int i = 0; while (on) { x += A[0]; i++; on = i < n && x != 3; }", 104, 104),

@@ -1,0 +1,128 @@
+"""The part of a test that no read hides: `i < (A[t] & 3)` says that i < 3, whatever the array holds.
+
+P keeps nothing of a comparison that reads an array. So a test that a loop goes on by gets what it implies as a conjunct
+that can be kept. It holds wherever the test does: the program is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
+from logic.typing import type_of
+from semantics.cuda.flags import opposite
+from semantics.cuda.limits import limits
+from semantics.cuda.modular import Reduced
+from semantics.cuda.state import State
+from semantics.cuda.stores import ANY, BLOCK_THREADS, Range
+
+MOST: Final = 1 << 20
+"""The largest limit of a read part that is told: those of whole types end no loop."""
+
+
+def kept(st: State, c: Expr) -> Expr:
+    """A condition, and what it implies, where the condition itself says nothing to P."""
+    known = _unsaid(st, c)
+    return c if known is None else Op("&&", (known, c), c.loc)
+
+
+def told(st: State, c: Expr, holds: bool) -> Expr:
+    """A condition, and what it implies where it holds, or does not: whichever goes on with a loop."""
+    if not hidden(st, c):
+        return c
+    if holds:
+        return kept(st, c)
+    known = _unsaid(st, opposite(st, c))
+    return c if known is None else Op("||", (opposite(st, known), c), c.loc)
+
+
+def _unsaid(st: State, c: Expr) -> Expr | None:
+    """What those conjuncts imply that P cannot keep themselves."""
+    match c:
+        case Op("&&", (a, b)):
+            x, y = _unsaid(st, a), _unsaid(st, b)
+            return y if x is None else x if y is None else Op("&&", (x, y), c.loc)
+        case Op("!", (Op("||", (a, b)),)):
+            return _unsaid(st, Op("&&", (opposite(st, a), opposite(st, b)), c.loc))
+    return implied(st, c) if isinstance(c, Var) or hidden(st, c) else None
+
+
+def implied(st: State, c: Expr) -> Expr | None:
+    """What holds where a condition does, and P can keep; None where that is nothing."""
+    if isinstance(c, Var):
+        return st.implied.get(c.name)
+    if not hidden(st, c):
+        return c
+    match c:
+        case Op("&&", (a, b)):
+            x, y = implied(st, a), implied(st, b)
+            return y if x is None else x if y is None else Op("&&", (x, y), c.loc)
+        case Op("||", (a, b)):
+            x, y = implied(st, a), implied(st, b)
+            return None if x is None or y is None else Op("||", (x, y), c.loc)
+        case Op("!", (Op("&&" | "||" as op, (a, b)),)):
+            other = "||" if op == "&&" else "&&"
+            return implied(st, Op(other, (opposite(st, a), opposite(st, b)), c.loc))
+        case Op("!", (Op() as a,)) if (turned := opposite(st, a)) != c:
+            return implied(st, turned)
+        case Op("<" | "<=" | ">" | ">=" as op, (a, b)) if st.is_int(a) and st.is_int(b):
+            up = op in (">", ">=")
+            x, y = _beyond(st, a, up), _beyond(st, b, not up)
+            return None if x is None or y is None else Op(op, (x, y), c.loc)
+    return None
+
+
+def hidden(st: State, e: Expr) -> bool:
+    """Whether P cannot speak of an expression: it reads an array, or is made of floating-point numbers."""
+    return any(isinstance(t, Read) or type_of(t, st.sigma).kind == "base" for t in subterms(e))
+
+
+def _beyond(st: State, e: Expr, up: bool) -> Expr | None:
+    """A value that P can speak of and an integer is at most (`up`), or at least; None where none is known."""
+    if not hidden(st, e):
+        return e
+    match e:
+        case Reduced():
+            low, high = _range(st, e.value)
+            if e.to.low <= low and (high <= e.to.high or up):
+                return _beyond(st, e.value, up)
+        case Op("+" | "-" as op, (a, b)):
+            x, y = _beyond(st, a, up), _beyond(st, b, up == (op == "+"))
+            match x, y:
+                case Const(int(m)), Const(int(k)):
+                    return Const(m + k if op == "+" else m - k)
+                case _, Const(0):
+                    return x
+            return None if x is None or y is None else Op(op, (x, y), e.loc)
+        case Op("*", (Const(int(k)), a) | (a, Const(int(k)))) if k > 0:
+            x = _beyond(st, a, up)
+            return Const(k * x.value) if isinstance(x, Const) else None if x is None else Op("*", (Const(k), x), e.loc)
+        case Op("min" | "max" as op, (a, b)):
+            x, y = _beyond(st, a, up), _beyond(st, b, up)
+            if x is None or y is None:
+                return (x or y) if up == (op == "min") else None
+            return Op(op, (x, y), e.loc)
+    end = _range(st, e)[up]
+    return Const(end) if abs(end) <= MOST else None
+
+
+def _range(st: State, e: Expr) -> Range:
+    """Limits of an integer, by its operators and types alone."""
+    match e:
+        case Const(int(k)):
+            return int(k), int(k)
+        case Var(name) | Param(name) if name in st.integers:
+            return st.integers[name].low, st.integers[name].high
+        case Tid():
+            return 0, BLOCK_THREADS - 1
+        case Reduced():
+            low, high = _range(st, e.value)
+            return (low, high) if e.to.low <= low and high <= e.to.high else (e.to.low, e.to.high)
+        case Op("?:", (_, a, b)):
+            x, y = _range(st, a), _range(st, b)
+            return min(x[0], y[0]), max(x[1], y[1])
+        case Op("int", (a,)):
+            return (0, 1) if type_of(a, st.sigma) == BOOL else ANY
+        case Op(op, args) if all(map(st.is_int, args)):
+            return limits(op, [_range(st, a) for a in args])
+    return ANY
