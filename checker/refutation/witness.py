@@ -57,6 +57,9 @@ TOGETHER: Final = 6
 APART: Final = ((0, 9), (2, 33), (7, 8))
 """Two sizes: one parameter has one, all others have the other. Loops in one another end soon there."""
 
+NEAR: Final = tuple(d for d in range(-31, 32) if d)
+"""What an integer parameter is changed by: within a warp, or a sector, other indices begin elsewhere."""
+
 REALS: Final = (0.0, 1.0, 0.5, -2.0, -1.0, -0.75, 0.1, 0.25, 0.01, 0.05, 3.0, 100.0)
 
 GRIDS: Final = (1, 2, 3, 4)
@@ -359,8 +362,12 @@ class _Search:
             return replace(given, arrays={**given.arrays, what: self.rng.choice(self.fills)})
         if what in names:
             old, new = given.args[what], self.args(self.drawn)[what]
-            near = isinstance(old, float) and self.rng.random() < 0.6
-            return replace(given, args={**given.args, what: old * (0.5 + self.rng.random()) if near else new})
+            near = not isinstance(old, bool) and self.rng.random() < 0.6
+            if near and isinstance(old, float):
+                new = old * (0.5 + self.rng.random())
+            elif near:
+                new = self.args(_always(max(0, int(old) + self.rng.choice(NEAR))))[what]
+            return replace(given, args={**given.args, what: new})
         return replace(given, block=self.rng.choice(blocks), grid=self.rng.choice(grids))
 
     def attempt(self, given: Input) -> None:

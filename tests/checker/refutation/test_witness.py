@@ -105,6 +105,13 @@ def test_loops_in_one_another_are_tried_where_they_are_short(tmp_path: Path) -> 
     assert found.cost > 0
 
 
+def test_parameters_are_found_that_no_list_has(tmp_path: Path) -> None:
+    """Where both accesses begin late in a sector: n modulo 32 is 19, 20 or 21."""
+    body = "if (threadIdx.x < 8) A[n + 10 + threadIdx.x] = A[3 * n + threadIdx.x];"
+    kernel = source(f"__global__ void k(char *A, int n) {{ {body} }}", tmp_path)
+    assert searched(kernel, claims_of(kernel, (32, 1, 1), "sectors"))[0].exact
+
+
 def test_contents_of_arrays_are_found(twos: Path) -> None:
     kernel = read_cuda(str(twos)).kernel
     (divwarps,) = searched(kernel, claims_of(kernel, (32, 1, 1), "divwarps"), at={"n": 5})
