@@ -56,6 +56,11 @@ class Audited:
     vacuous: bool = False
 
     @property
+    def invalid(self) -> bool:
+        """Whether the second checker says so."""
+        return self.second is not None and self.second.verdict == "invalid"
+
+    @property
     def metric(self) -> Metric:
         """The metric that the claim counts in."""
         return self.certificate.context.metric

@@ -92,6 +92,13 @@ class BadCertificate(SourceError):
     """A document that is no certificate of this version."""
 
 
+class InvalidCertificate(BadCertificate):
+    """A document with a digest that was changed, or is not well formed: no file that cannot be used, but a certificate
+    that proves nothing."""
+
+    code, rule = 3, "invalid"
+
+
 def canonical(document: dict[str, Json]) -> str:
     """The one text of a document: keys sorted, no white space, ASCII."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -316,7 +323,8 @@ class Certificate:
 
 
 def read(text: str, path: str) -> Certificate:
-    """The content of a certificate. Raises BadCertificate for anything else; a digest that is there has to be right.
+    """The content of a certificate. Raises BadCertificate for anything else, InvalidCertificate where there is a
+    digest, which has to be right.
 
     Without a digest the document is a derivation that a person wrote: `digest` is empty, and `evidence` may be.
     """
@@ -331,18 +339,19 @@ def read(text: str, path: str) -> Certificate:
         raise BadCertificate(f"'{path}' is no JSON document", place, advice) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(f"'{path}' is no certificate", None, "Give a file that `bound --certificate` wrote.")
+    bad = InvalidCertificate if "digest" in document else BadCertificate
     if document.get("version") not in VERSIONS:
-        raise BadCertificate(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSIONS[-1]}")
+        raise bad(f"'{path}' has certificate version {_told(document.get('version'))}, not {VERSIONS[-1]}")
     try:
         if "digest" in document and document["digest"] != digest(document):
-            raise BadCertificate(f"'{path}' was changed: its digest is not that of its content")
+            raise bad(f"'{path}' was changed: its digest is not that of its content")
         return _Reader(document).certificate()
     except TypeProblem as problem:
-        raise BadCertificate(f"'{path}' is not well formed: {_told(problem.message)}") from None
+        raise bad(f"'{path}' is not well formed: {_told(problem.message)}") from None
     except KeyError as error:
-        raise BadCertificate(f"'{path}' is not well formed: {_told(error)} is missing, or not known here") from None
+        raise bad(f"'{path}' is not well formed: {_told(error)} is missing, or not known here") from None
     except (IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError, RecursionError) as error:
-        raise BadCertificate(f"'{path}' is not well formed: {_told(error)}") from None
+        raise bad(f"'{path}' is not well formed: {_told(error)}") from None
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

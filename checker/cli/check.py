@@ -75,7 +75,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="check a derivation or a certificate",
         description="Completes an outline (.qhl, or annotations in .cu) to a derivation, or reads one from a "
         "certificate (.json), and has the kernel and the second checker judge it. Exit code 0: accepted by both; 1: "
-        "rejected, not proved, holey, or solver-backed: resting on the word of a solver.",
+        "rejected, not proved, holey, or solver-backed: resting on the word of a solver; 3: an invalid certificate.",
     )
     parser.add_argument(
         "files",
@@ -107,8 +107,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1; of several files
-    the worst.
+    """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1; 3 for an invalid
+    certificate; of several files the worst.
 
     Raises SourceError for a file that is neither an outline nor a certificate.
     """
@@ -166,8 +166,10 @@ def warn(file: str, warned: Sequence[str]) -> None:
 
 
 def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -> int:
-    """0 accepted, or as far as --accept has it; 3 where a run refutes what was accepted; else 1."""
-    if judged.refuted:
+    """0 accepted, or as far as --accept has it; 3 where a run refutes what was accepted, or the second checker calls a
+    certificate invalid; else 1."""
+    invalid = judged.certificate and judged.second and judged.second.verdict == "invalid"
+    if judged.refuted or invalid:
         return 3
     return 0 if verdict_of(found) == "accepted" and judged.short in ("", *args.accept) else 1
 

@@ -99,10 +99,10 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
             judged, warned, found = check.judged_file(own, rule_set(args.rules, args.trust))
         except SourceError as problem:
             told = render_error(problem, problem.source)
-            return _unreadable(file, problem.message, f"{said.getvalue()}{told}\n")
+            return _unread(file, problem.message, f"{said.getvalue()}{told}\n", problem.code)
         except RecursionError:
             told = "it is too large or too deeply nested"
-            return _unreadable(file, told, f"{said.getvalue()}{file}: error: {told}\n")
+            return _unread(file, told, f"{said.getvalue()}{file}: error: {told}\n")
         check.warn(file, warned)
         verdict, short = check.verdict_of(found), judged.short
         word = f"{verdict}, but {short}" if verdict == "accepted" and short else verdict
@@ -119,9 +119,10 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
         )
 
 
-def _unreadable(file: str, problem: str, said: str) -> Checked:
-    row = {"file": file, "verdict": "unreadable", "problem": problem}
-    return Checked(file, "unreadable", 2, row, problem, said=said)
+def _unread(file: str, problem: str, said: str, code: int = 2) -> Checked:
+    """Of a file that is not judged: it is none that can be, or a certificate that was changed."""
+    word = "invalid" if code == 3 else "unreadable"
+    return Checked(file, word, code, {"file": file, "verdict": word, "problem": problem}, problem, said=said)
 
 
 def _ended(file: str, what: Ended) -> Checked:

@@ -51,7 +51,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         description="Has both checkers judge certificates, and says what they prove, of which source, what that rests "
         "on, and where the cost comes from. 0 where all are certified; 1 where one is not, where the source is another "
         "than the certificate's or launches the kernel with sizes that none speaks of, or where a bound grew since "
-        "--compare or rests on more.",
+        "--compare or rests on more; 3 where one is invalid.",
     )
     parser.add_argument("files", metavar="CERT.json", nargs="+", help="certificates, or folders of them")
     parser.add_argument(
@@ -81,7 +81,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--coq",
         action="store_true",
         help="instead of the report, a Coq file with the arithmetic proofs, for Coq to check against proofs/coq; 0 "
-        "where the second checker finds all certificates valid",
+        "where the second checker finds all certificates valid, 3 where one is invalid",
     )
     add_reading_options(parser, kernel=False)
     add_output_options(parser)
@@ -89,7 +89,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 all certified and none worse than before, else 1. Raises SourceError for what is no certificate."""
+    """0 all certified and none worse than before, 3 where one is invalid, else 1. Raises SourceError for what is no
+    certificate."""
     from checker.certificates.audit import audit
     from checker.oracles import Oracles
     from checker.report import audit as report
@@ -143,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         text = report.as_format(document, args.format, explain=args.explain)
     emit(text, args.output)
-    return 0 if document["good"] else 1
+    return 3 if any(a.invalid for a in every) else 0 if document["good"] else 1
 
 
 FEW: Final = 4
@@ -212,7 +213,8 @@ def _unsigned(path: str) -> OptionProblem:
 
 
 def _as_coq(args: argparse.Namespace) -> int:
-    """Writes the arithmetic proofs of certificates as Coq: 0 where the second checker finds all valid, else 1."""
+    """Writes the arithmetic proofs of certificates as Coq: 0 where the second checker finds all valid, 3 where it
+    finds one invalid, else 1."""
     from checker.certificates.document import read
     from checker.recheck import Bad, recheck
     from checker.report.coq import as_coq
@@ -228,7 +230,8 @@ def _as_coq(args: argparse.Namespace) -> int:
         told = f"the arithmetic proofs cannot be told from the rest of the certificate: {problem}"
         raise OptionProblem(told, advice="`warpbound recheck` says what is wrong with it.") from None
     emit(text, args.output)
-    return 0 if all(recheck(document).verdict == "valid" for document in documents) else 1
+    found = {recheck(document).verdict for document in documents}
+    return 3 if "invalid" in found else int(found != {"valid"})
 
 
 def _run(args: argparse.Namespace, a: Audited, at: Mapping[str, int]) -> Dossier:

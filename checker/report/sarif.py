@@ -176,10 +176,17 @@ def place(file: str, line: int | None = None, column: int | None = None) -> dict
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
+ENDS: Final = {
+    "unusable": "the input cannot be used",
+    "broken": "what the source requires does not hold",
+    "invalid": "the certificate was changed, or is malformed",
+}
+"""What ends a run before there is a result, by rule."""
+
+
 def unusable(text: str, loc: Loc | None, rule: str = "unusable") -> dict[str, Any]:
     """The log of a run that ended because its input cannot be used, or by another rule."""
     where = [place(loc.file, loc.line, loc.column)] if loc and loc.file else []
     result = {"ruleId": rule, "level": "error", "message": message(text), "locations": where}
-    told = "the input cannot be used" if rule == "unusable" else "what the source requires does not hold"
-    rules: list[tuple[str, Level, str]] = [(rule, "error", told)]
+    rules: list[tuple[str, Level, str]] = [(rule, "error", ENDS[rule])]
     return log(rules, [result] if where else [], {}, text)

@@ -280,7 +280,7 @@ CHECKED: Final[Schema] = {
     "error": maybe(REFUSED),
 }
 UNREAD: Final = row(
-    {"file": text(), "verdict": one("unreadable", "timeout", "out of memory", "crashed"), "problem": text()},
+    {"file": text(), "verdict": one("unreadable", "invalid", "timeout", "out of memory", "crashed"), "problem": text()},
     told="a file without an answer",
 )
 

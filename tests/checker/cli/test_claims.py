@@ -141,11 +141,52 @@ def test_a_metric_of_ones_own_is_called_so(name: str, tmp_path: Path, capsys: Ca
 def test_no_name_looks_like_a_known_one(where: tuple[Any, ...], value: Any, tmp_path: Path, capsys: Capture) -> None:
     """Refused by all that read it: a known name with other prices or sizes, and letters that look like others."""
     path = forged(tmp_path / "c.json", where, value)
-    for command, code in (("check", 2), ("recheck", 3), ("report", 2)):
-        assert main([command, path]) == code
+    for command in ("check", "recheck", "report"):
+        assert main([command, path]) == 3
         printed = capsys.readouterr()
         assert (printed.out + printed.err).replace("\n", "").isascii()
         assert (printed.out + printed.err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("digest", 3), ("bound", 3), ("version", 3), ("torn", 3), ("evidence", 3), ("other", 2), ("list", 2), ("text", 2)],
+)
+def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
+    name: str, code: int, tmp_path: Path, capsys: Capture
+) -> None:
+    """What was changed is invalid, with its own digest or another one; what is no certificate cannot be used."""
+    document = json.loads((VECTOR / "sectors.json").read_text())
+    bound = document | {"potentials": [[["11", []]] if row == [["12", []]] else row for row in document["potentials"]]}
+    found = {
+        "digest": document | {"digest": f"sha256:{0:064}"},
+        "bound": bound,
+        "version": document | {"version": 99},
+        "torn": {key: value for key, value in document.items() if key != "kernel"},
+        "evidence": document | {"evidence": []},
+        "other": {},
+        "list": [],
+        "text": "text",
+    }[name]
+    if code == 3 and name != "digest":
+        found |= {"digest": digest(found)}
+    assert found != document
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(found))
+    for command in ("check", "recheck", "report", "show"):
+        for more in ((), ("--format", "json")):
+            assert main([command, str(path), *more]) == code, command
+            printed = capsys.readouterr()
+            assert "costs at most" not in printed.out
+            assert "accepted" not in printed.out
+    assert main(["check", str(path), "--format", "sarif"]) == code
+    (told,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
+    assert told["id"] == ("unusable" if code == 2 else "rejected" if name in ("bound", "evidence") else "invalid")
+    assert main(["check", str(path), str(VECTOR / "sectors.json"), "--format", "json"]) == code
+    row = json.loads(capsys.readouterr().out)["results"][0]
+    assert row["verdict"] == (
+        {"bound": "rejected", "evidence": "rejected"}.get(name, "invalid") if code == 3 else "unreadable"
+    )
 
 
 ESCAPE = "\x1b[31m<script>\u202e\n"

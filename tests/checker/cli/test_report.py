@@ -428,7 +428,7 @@ def test_what_rests_on_a_solver(unproved: str, capsys: Capture) -> None:
 def test_a_certificate_that_proves_nothing(tmp_path: Path, capsys: Capture) -> None:
     wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
     code, found = report(capsys, wrong, SECTORS)
-    assert (code, found["verdict"]) == (1, "rejected")
+    assert (code, found["verdict"]) == (3, "rejected")
     row = found["certificates"][0]
     assert (row["bound"], row["accesses"], row["turns"]) == (None, [], [])
     assert "the second checker refuses it: " in row["problem"]
@@ -463,7 +463,7 @@ def test_what_the_kernel_cannot_prove(tmp_path: Path, capsys: Capture) -> None:
     wrong = written(tmp_path / "wrong.json", SECTORS, potentials=document["potentials"])
     code, found = report(capsys, wrong)
     (told,) = found["certificates"]
-    assert (code, told["bound"]) == (1, None)
+    assert (code, told["bound"]) == (3, None)
     assert "does not hold" not in told["problem"]
 
 
@@ -502,7 +502,7 @@ def test_more_is_admitted_than_needed(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("number", [-1, 0, 7])
 def test_barriers_that_are_not_there(number: int, tmp_path: Path, capsys: Capture) -> None:
     code, found = report(capsys, written(tmp_path / "wrong.json", SECTORS, admitted=[number]))
-    assert (code, found["verdict"]) == (1, "rejected")
+    assert (code, found["verdict"]) == (3, "rejected")
 
 
 @pytest.mark.usefixtures("grammar_anew")
@@ -555,7 +555,7 @@ def test_what_rests_on_something_else_stands_apart(tmp_path: Path, capsys: Captu
 def test_nothing_to_compare_with(tmp_path: Path, capsys: Capture) -> None:
     wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
     code, found = report(capsys, wrong, "--compare", SECTORS)
-    assert (code, found["comparison"]) == (1, [])
+    assert (code, found["comparison"]) == (3, [])
 
 
 def test_compared(tmp_path: Path, capsys: Capture) -> None:
@@ -774,8 +774,8 @@ def test_sarif(unproved: str, tmp_path: Path, capsys: Capture) -> None:
 # --- unusable input --------------------------------------------------------------------------------------------------
 
 
-def refused(capsys: Capture, *words: str) -> str:
-    assert main(["report", *words]) == 2
+def refused(capsys: Capture, *words: str, code: int = 2) -> str:
+    assert main(["report", *words]) == code
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "internal error" not in printed.err
@@ -790,7 +790,7 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
     document = json.loads(Path(SECTORS).read_text())
     document["hardware"]["banks"] = 16
     (tmp_path / "changed.json").write_text(json.dumps(document))
-    assert "digest" in refused(capsys, str(tmp_path / "changed.json"))
+    assert "digest" in refused(capsys, str(tmp_path / "changed.json"), code=3)
     text = Path(SECTORS).read_text()
     (tmp_path / "twice.json").write_text(text[:-1].rstrip("}") + ',"version":3}')
     assert "no JSON document" in refused(capsys, str(tmp_path / "twice.json"))
@@ -876,7 +876,7 @@ def test_many_are_judged_by_the_second_checker_elsewhere(
     assert main(["report", *map(str, paths), "--format", "json"]) == 0
     right = json.loads(capsys.readouterr().out)["certificates"]
     assert [(row["verdict"], row["second_checker"]) for row in right] == [("certified", "valid")] * 4
-    assert main(["report", wrong, *map(str, paths[1:]), "--format", "json"]) == 1
+    assert main(["report", wrong, *map(str, paths[1:]), "--format", "json"]) == 3
     rows = json.loads(capsys.readouterr().out)["certificates"]
     assert [row["second_checker"] for row in rows] == ["invalid", "valid", "valid", "valid"]
     with monkeypatch.context() as patch:

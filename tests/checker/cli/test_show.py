@@ -49,7 +49,7 @@ def test_what_is_invalid_is_no_claim(tmp_path: Path, capsys: Capture) -> None:
     changed = Path(MATMUL).read_text().replace('["5",[]]', '["4",[]]')
     path = tmp_path / "less.json"
     path.write_text(changed)
-    assert main(["show", str(path)]) == 2
+    assert main(["show", str(path)]) == 3
     assert "its digest is not that of its content" in capsys.readouterr().err
     made = json.loads(changed)
     path.write_text(json.dumps(made | {"digest": document.digest(made)}))
