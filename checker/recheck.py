@@ -1915,7 +1915,20 @@ class Checker(Program):
     def impossible(self, p: Facts) -> bool:
         """Whether arithmetic shows that no thread satisfies P."""
         rows = [q for fact in (*p, *self.launch) for q in self.comparison(fact).values() if not deep(q)]
-        return self.lanes(p, None).nobody or contradictory(rows)
+        return self.lanes(p, None).nobody or contradictory([*rows, *self._instances(rows)])
+
+    def _instances(self, rows: list[Potential]) -> Iterator[Potential]:
+        """What contracts say at the ends of their ranges and of elements in rows, where rows show what that needs."""
+        named = {atom[2] for q in rows for atom in atoms(q) if atom[0] == "op" and atom[1].startswith(ELEMENT)}
+        for contract in self.contracts:
+            if len(contract.ranges) != 1:
+                continue
+            low, high = contract.ranges[0]
+            for t in {0 if low is None else low, 0 if high is None else high - 1, *named}:
+                for sign in contract.quantities:
+                    said, *needed = contract.instance(sign, [t])
+                    if not deep(said) and all(contradictory([*rows, -1 - q]) for q in needed):
+                        yield said
 
     def summed(self, q: Potential) -> Potential:
         """The sum of q over the indices, each given with an F that falls by q from one to the next."""

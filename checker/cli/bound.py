@@ -130,9 +130,9 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
-def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contract, ...]:
-    """The contracts that bounds may use. Raises OptionProblem for those on arrays that the kernel may write to, and on
-    elements that are not of one type."""
+def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
+    """The contracts that bounds may use, beside what else is assumed. Raises OptionProblem for those on arrays that the
+    kernel may write to, and on elements that are not of one type."""
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -148,15 +148,15 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated]) -> tuple[Contrac
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
-    warn_of_data(found, reading.kernel.loc.file if reading.kernel.loc else kernel.name)
+    warn_of_data(found, assumed, reading.kernel.loc.file if reading.kernel.loc else kernel.name)
     return found
 
 
-def warn_of_data(given: Sequence[Contract], where: str) -> None:
-    """Warns where no small data keep contracts."""
+def warn_of_data(given: Sequence[Contract], assumed: Sequence[Expr], where: str) -> None:
+    """Warns where no small data keep contracts, sizes being as assumed."""
     from checker.refutation.contracts import some_data
 
-    if not some_data(tuple(given)):
+    if not some_data(tuple(given), tuple(assumed)):
         told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
         print(f"{where}: {told}", file=sys.stderr)
 
@@ -483,8 +483,9 @@ def outlined(
     launch = launch_of(
         facts_alone(args), reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid
     )
-    given = assumed_of_data(reading, (*hints.contracts, *contracts_of(args, sigma)))
-    launch = replace(launch, assumptions=conj((*hints.assumptions, *launch.assumptions), sigma), contracts=given)
+    facts = conj((*hints.assumptions, *launch.assumptions), sigma)
+    given = assumed_of_data(reading, (*hints.contracts, *contracts_of(args, sigma)), facts)
+    launch = replace(launch, assumptions=facts, contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)
     reading = under(reading, context, oracle)

@@ -151,7 +151,7 @@ def judged_file(args: argparse.Namespace, rules: RuleSet) -> tuple[Judged, list[
         judged = replace(_seconded(_with_ghosts(judge(outline, rules, oracle), oracle)), notes=notes)
     else:
         outline = parse_outline(read_text(args.file, CHECKED), args.file, args.assume, rules)
-        warn_of_data(outline.context.launch.contracts, args.file)
+        warn_of_data(outline.context.launch.contracts, outline.context.launch.assumptions, args.file)
         judged = _seconded(_with_ghosts(judge(outline, rules, oracle), oracle))
     if args.queries:
         write_queries(oracle.log, args.queries)
@@ -244,7 +244,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
     facts = conj((*given.assumptions, *asked.assumptions), sigma)
-    stated = assumed_of_data(reading, (*given.contracts, *contracts_of(args, sigma)))
+    stated = assumed_of_data(reading, (*given.contracts, *contracts_of(args, sigma)), facts)
     launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
     stable = arrays_of(stated)
     context = Context(replace(sigma, stable=stable), metric, parse_hardware(args.hardware or "nvidia"), launch)

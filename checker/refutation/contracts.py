@@ -200,9 +200,10 @@ LENGTH: Final = 9
 TRIES: Final = 20_000
 
 
-def some_data(contracts: Sequence[Contract]) -> bool:
+def some_data(contracts: Sequence[Contract], assumed: Sequence[Expr] = ()) -> bool:
     """Whether some small data keep all contracts: arrays that rise by the same from element to element, from a first
-    one on. Where none do, the contracts may contradict each other, and then anything follows from them.
+    one on, where sizes are as assumed, if some small ones are. Where none do, the contracts may contradict each other,
+    and then anything follows from them.
 
     >>> from logic.contracts import element
     >>> i, n = Var("?i0"), Param("n")
@@ -211,12 +212,18 @@ def some_data(contracts: Sequence[Contract]) -> bool:
     (True, True)
     >>> some_data([Contract((), Op("==", (element("A", n), Const(k)))) for k in (2, 3)])
     False
+    >>> negative = Contract(((Const(0), n),), Op("<", (element("A", i), Const(0))))
+    >>> some_data([positive, negative]), some_data([positive, negative], [Op("<", (Const(0), n))])
+    (True, False)
     """
     names = sorted({t.name for c in contracts for e in _expressions(c) for t in subterms(e) if isinstance(t, Param)})
     arrays = sorted(frozenset[str]().union(*(c.arrays for c in contracts)))
     ramps = [[first + step * i for i in range(LENGTH)] for step in (0, 1, 2, 3) for first in (0, 1, -1, 2, 5)]
-    for values in islice(product(product(SIZES, repeat=len(names)), product(ramps, repeat=len(arrays))), TRIES):
-        params, held = dict(zip(names, values[0], strict=True)), dict(zip(arrays, values[1], strict=True))
+    about = [e for e in assumed if {t.name for t in subterms(e) if isinstance(t, Param)} <= {*names}]
+    sizes = [dict(zip(names, values, strict=True)) for values in islice(product(SIZES, repeat=len(names)), TRIES)]
+    sizes = [params for params in sizes if all(_value(e, params, {}) for e in about)] or sizes
+    for params, values in islice(product(sizes, product(ramps, repeat=len(arrays))), TRIES):
+        held = dict(zip(arrays, values, strict=True))
         if all(broken(c, params, held) is None for c in contracts):
             return True
     return False

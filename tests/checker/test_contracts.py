@@ -366,6 +366,34 @@ def test_contracts_that_contradict_each_other_prove_nothing(tmp_path: Path, caps
     assert recheck.VACUOUS in " ".join(capsys.readouterr().out.split())
 
 
+def test_contracts_that_contradict_each_other_where_there_are_elements(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether a range has an element is for the other assumptions to say: at an end of it, or where one is named."""
+    kernel = "__global__ void k(const int *A, int *B, int n) { B[0] = A[0]; }\n"
+    positive, i = "//@ requires forall i in [0, n): A[i] > 0;\n", "i in [0, n): A[i]"
+    path = tmp_path / "k.json"
+    for other, assumed, vacuous in (
+        (f"forall {i} <= 0", None, False),
+        (f"forall {i} <= 0", "n >= 0", False),
+        (f"forall {i} <= 0", "n >= 1", True),
+        ("A[3] == 0", "n >= 3", False),
+        ("A[3] == 0", "n >= 4", True),
+        ("A[n - 1] < 0", "n >= 1", True),
+        ("A[n] < 0", "n >= 1", False),
+        ("A[0 - 1] < 0", "n >= 1", False),
+    ):
+        source = f"{positive}//@ requires {other};\n{kernel}"
+        more = ("--assume", assumed) if assumed else ()
+        assert bound(source, tmp_path, "--certificate", str(path), *more) == vacuous, (other, assumed)
+        told = capsys.readouterr().err
+        assert "no small data keep" in told or not vacuous, (other, assumed)
+        assert "no small data keep" not in told or vacuous or not other.startswith("forall")
+        for command in ("check", "recheck", "report"):
+            assert main([command, str(path)]) == vacuous, (command, other, assumed)
+            assert ("vacuous" in capsys.readouterr().out) == vacuous
+
+
 ROWS = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
 __global__ void rows(const int *rowptr, int *y, int n) {
     int r = blockIdx.x * blockDim.x + threadIdx.x, s = 0;
