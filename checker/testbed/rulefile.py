@@ -190,7 +190,7 @@ def outcome(path: str) -> dict[str, Any]:
         return problem(f"this is no Python: {error.msg}", "A rule file is a Python module.", place)
     except SchemaError as error:
         return problem(f"'{path}': {error}", _HOW)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the user's file raises is the user's to know
+    except BaseException as error:  # noqa: BLE001 - whatever the user's file raises is the user's to know
         return problem(f"'{path}' failed: {type(error).__name__}: {error}")
     if not isinstance(found, tuple) or not found or not all(isinstance(rule, Rule) for rule in found):
         return problem(f"'{path}' defines no rules", "Write RULES = (Rule(...), ...) in it.")

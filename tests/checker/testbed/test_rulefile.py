@@ -48,6 +48,8 @@ def test_no_file_can_call_itself_sound(tmp_path: Path) -> None:
         ("RULES = ('Q:Odd',)", "defines no rules"),
         ("raise ValueError('why not')", "ValueError: why not"),
         ("raise SystemExit(0)", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("class Odd(BaseException): pass\nraise Odd(7)", "Odd: 7"),
         (GOOD.replace("skip", "hop"), "is no statement"),
         ("import os; os._exit(0)", "ended the process"),
         ("import os; os.kill(os.getpid(), 9)", "ended the process"),
