@@ -166,10 +166,8 @@ def warn(file: str, warned: Sequence[str]) -> None:
 
 
 def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -> int:
-    """0 accepted, or as far as --accept has it; 3 where a run refutes what was accepted, or the second checker calls a
-    certificate invalid; else 1."""
-    invalid = judged.certificate and judged.second and judged.second.verdict == "invalid"
-    if judged.refuted or invalid:
+    """0 accepted, or as far as --accept has it; 3 where a run refutes it, or a certificate is invalid; else 1."""
+    if judged.refuted or (judged.certificate and judged.second and judged.second.verdict == "invalid"):
         return 3
     return 0 if verdict_of(found) == "accepted" and judged.short in ("", *args.accept) else 1
 

@@ -443,7 +443,7 @@ def test_what_the_second_checker_refuses_is_shown(capsys: Capture, tmp_path: Pat
     code, found = report(capsys, wrong, "--source", SOURCE)
     (row,) = found["certificates"]
     told = row["explanation"].splitlines()
-    assert (code, row["verdict"], row["second_checker"]) == (1, "rejected", "invalid")
+    assert (code, row["verdict"], row["second_checker"]) == (3, "rejected", "invalid")
     (needed,) = (line for line in told if line.startswith("  > "))
     (proved,) = (line for line in told if line.startswith("  found "))
     assert int(needed.rpartition(" ")[2]) == int(proved.rpartition(" ")[2]) + 1
@@ -451,7 +451,7 @@ def test_what_the_second_checker_refuses_is_shown(capsys: Capture, tmp_path: Pat
     assert f"kernel.cu:{line['line']}:" in row["problem"]
     page = shown(capsys, "html", wrong, "--source", SOURCE)
     assert '<span class="kept wrong"' in page
-    assert main(["check", wrong, "--format", "html"]) == 1
+    assert main(["check", wrong, "--format", "html"]) == 3
     assert '<span class="kept wrong"' in capsys.readouterr().out
 
 
