@@ -81,6 +81,7 @@ from logic.syntax import (
     While,
     local_vars,
     put,
+    reads_array,
     statements,
     substitute,
     subterms,
@@ -581,7 +582,9 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
             yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))
         case Op("%", (_, Const(int() as k))) if k > 0:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
-        case Op("min" | "max" | "?:") if sigma.locals[x.name] == INT:
+        case Op("min" | "max" | "?:" | "+" | "-" | "*" as op) if sigma.locals[x.name] == INT:
+            if op in ("+", "-", "*") and not opaque(e, sigma):
+                return
             for op, up in ((">=", False), ("<=", True)):
                 for bound in _bounds(e, up):
                     if not opaque(bound, sigma) and of_expr(bound) is not None and x.name not in local_vars(bound):
@@ -590,8 +593,18 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
 
 
 def _bounds(e: Expr, up: bool) -> list[Expr]:
-    """Expressions that e is at most (up), or at least, by its minima, maxima and choices."""
+    """Expressions that e is at most (up), or at least, by its minima, maxima and choices, and where it is a sum by what
+    masks and remainders in it may be."""
     match e:
+        case Op("&", (_, Const(int() as k))) | Op("&", (Const(int() as k), _)) if k >= 0 and reads_array(e):
+            return [Const(k if up else 0)]
+        case Op("%", (_, Const(int() as k))) if k > 0 and reads_array(e):
+            return [Const(k - 1)] if up else [Const(0), Const(1 - k)]
+        case Op("+" | "-" as op, (a, b)) if reads_array(e):
+            both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up == (op == "+"))]
+            return [Op(op, pair) for pair in both][: limits.ENDS]
+        case Op("*", (a, Const(int() as k)) | (Const(int() as k), a)) if k > 0 and reads_array(e):
+            return [Op("*", (Const(k), s)) for s in _bounds(a, up)]
         case Op("min" | "max" as op, (a, b)) if (op == "min") == up:
             return [*_bounds(a, up), *_bounds(b, up)][: limits.ENDS]
         case Op("min" | "max", (a, b)) | Op("?:", (_, a, b)):
