@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from math import gcd
 from typing import Any
 
@@ -582,8 +583,8 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
             yield from (Op(">=", (x, Const(0))), Op("<=", (x, Const(k))))
         case Op("%", (_, Const(int() as k))) if k > 0:
             yield from (Op(">=", (x, Const(0))), Op(">", (x, Const(-k))), Op("<", (x, Const(k))))
-        case Op("min" | "max" | "?:" | "+" | "-" | "*" as op) if sigma.locals[x.name] == INT:
-            if op in ("+", "-", "*") and not opaque(e, sigma):
+        case Op("min" | "max" | "?:" | "+" | "-" | "*" as outer) if sigma.locals[x.name] == INT:
+            if outer in ("+", "-", "*") and not opaque(e, sigma):
                 return
             for op, up in ((">=", False), ("<=", True)):
                 for bound in _bounds(e, up):
@@ -592,7 +593,7 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
                         yield Op(op, (x, bound if known is None else Const(known)))
 
 
-def _bounds(e: Expr, up: bool) -> list[Expr]:
+def _bounds(e: Expr, up: bool) -> Sequence[Expr]:
     """Expressions that e is at most (up), or at least, by its minima, maxima and choices, and where it is a sum by what
     masks and remainders in it may be."""
     match e:
@@ -601,7 +602,7 @@ def _bounds(e: Expr, up: bool) -> list[Expr]:
         case Op("%", (_, Const(int() as k))) if k > 0 and reads_array(e):
             return [Const(k - 1)] if up else [Const(0), Const(1 - k)]
         case Op("+" | "-" as op, (a, b)) if reads_array(e):
-            both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up == (op == "+"))]
+            both = product(_bounds(a, up), _bounds(b, up == (op == "+")))
             return [Op(op, pair) for pair in both][: limits.ENDS]
         case Op("*", (a, Const(int() as k)) | (Const(int() as k), a)) if k > 0 and reads_array(e):
             return [Op("*", (Const(k), s)) for s in _bounds(a, up)]
