@@ -602,8 +602,8 @@ def _bounds(e: Expr, up: bool) -> Sequence[Expr]:
         case Op("%", (_, Const(int() as k))) if k > 0 and reads_array(e):
             return [Const(k - 1)] if up else [Const(0), Const(1 - k)]
         case Op("+" | "-" as op, (a, b)) if reads_array(e):
-            both = product(_bounds(a, up), _bounds(b, up == (op == "+")))
-            return [Op(op, pair) for pair in both][: limits.ENDS]
+            pairs = product(_bounds(a, up), _bounds(b, up == (op == "+")))
+            return [Op(op, pair) for pair in pairs][: limits.ENDS]
         case Op("*", (a, Const(int() as k)) | (Const(int() as k), a)) if k > 0 and reads_array(e):
             return [Op("*", (Const(k), s)) for s in _bounds(a, up)]
         case Op("min" | "max" as op, (a, b)) if (op == "min") == up:
