@@ -10,7 +10,7 @@ from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle, Step, opening
-from logic.assertions import Context, conj
+from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
     Log2,
@@ -103,11 +103,12 @@ def _logarithms(over: Poly, x: str, node: Cycle, facts: Facts) -> Iterator[Poly]
 def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
     """How far a loop's guard is from failing, at most, in terms of what is uniform; nothing that is never positive. Of
     two tests that both have to hold, also the less of their distances, if these stay apart as they are. If wide, also
-    in terms of what bounds a variable of which P does not say what it is: it may have been read."""
+    in terms of what bounds a variable of which P does not say what it is: it may have been read, also in the body."""
     facts = said(node.invariant.p, context)
     changed = written(node.body.stmt)
     x = node.invariant.x
-    unsaid = x - changed - {leaf.name for leaf in facts.definitions}
+    read = {s.var for s in statements(node.body.stmt) if isinstance(s, Assign) and opaque(s.value, context.sigma)}
+    unsaid = x - (changed - read) - {leaf.name for leaf in facts.definitions}
     before: list[Poly] = []
 
     def bounds(tested: Iterable[tuple[Expr, Poly]], shared: frozenset[str]) -> list[Poly]:

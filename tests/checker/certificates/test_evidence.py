@@ -81,7 +81,6 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
         # where threadIdx ends
         (ONE_WARP, "tid.x < n; n <= m; m <= 8", "8 * tid.x", 8),
-        (ANY_ROW, "tid.x < n; n <= 8", "8 * tid.x", 8),
         (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
         # what is one number, though no fact says so in one piece
         (ONE_WARP, "n <= m; n >= m; m <= 2 * n - 8; n <= 8", "n + tid.x", 4),

@@ -86,6 +86,7 @@ def test_one_way_out(tmp_path: Path, body: str, sectors: int) -> None:
         ("int i = n; do { x += A[0]; if (x == 5) break; i--; } while (i > n - A[t] % 4);", 12 + 3 + 4, 19),
         ("for (int i = (A[t] & 7) * 2 + n; i < n + 6; i++) x += A[0];", 4 + 6 + 4, 14),
         ("for (int i = n - A[t] % 4; i < n; i++) x += A[0];", 4 + 3 + 4, 11),
+        ("int l = 3; for (int i = 0; i < (l & 7); i++) { l = A[i]; x += A[0]; }", 7 + 7 + 4, 18),
         # flags of the user's own
         ("bool on = true; int i = 0; while (on) { x += A[0]; i++; if (i >= n) on = false; }", 104, 104),
         ("bool on = true; int i = 0; while (on) { x += A[0]; i++; on = i < n && x != 3; }", 104, 104),
