@@ -207,7 +207,7 @@ def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Ca
     d = json.loads(out.read_text())
     d["metric"] |= {"name": "own", "fixed": d["metric"]["fixed"] | {"vwrite": "2"}}
     out.write_text(canonical({**d, "digest": digest(d)}))
-    assert main(["check", str(out), "--format", "json"]) == 1
+    assert main(["check", str(out), "--format", "json"]) == 3
     judged = json.loads(capsys.readouterr().out)
     assert judged["verdict"] == "rejected"
     assert "is not what its derivation proves" in judged["error"]["reason"] or judged["error"]["rule"] == ""

@@ -232,7 +232,7 @@ def test_the_worst_comes_first_in_a_kernel_too(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(canonical(document))
     other = str(ROOT / "addSub3" / "sectors.json")
-    index = Page(written(tmp_path, other, *MATMUL[:3], str(wrong), code=1).partition("</nav>")[0])
+    index = Page(written(tmp_path, other, *MATMUL[:3], str(wrong), code=3).partition("</nav>")[0])
     assert [row[-3:] for row in index.rows[1:3]] == [["steps", "-", "rejected"], [*index.rows[2][-3:-1], "certified"]]
 
 
