@@ -212,7 +212,7 @@ def test_a_tampered_certificate_is_rejected(cu: Path, tmp_path: Path, capsys: Ca
     assert judged["verdict"] == "rejected"
     assert "is not what its derivation proves" in judged["error"]["reason"] or judged["error"]["rule"] == ""
     out.write_text(canonical(d))
-    assert main(["check", str(out)]) == 2
+    assert main(["check", str(out)]) == 3
     assert "was changed" in capsys.readouterr().err
 
 
