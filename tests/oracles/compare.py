@@ -42,10 +42,7 @@ HERE: Final = Path(__file__).parent
 COUNTED: Final = ("sectors", "conflicts", "divwarps")
 HEADER: Final = Path("/usr/include/oclgrind/Plugin.h")
 PATIENCE: Final = 60
-"""Seconds for the bounds of a kernel."""
-
-SHORT: Final = 30
-"""Lines of a kernel for which bounds are sought: larger ones take minutes."""
+"""Seconds for the bounds of a kernel, unless others are given."""
 
 BATCH: Final = 25
 """Kernels in one program of the emulator."""
@@ -286,9 +283,14 @@ def within(seconds: int, c: Case, reading: Reading, seen: Seen) -> Verdict:
 
 
 def tried(
-    seeds: Sequence[int], emulator: str, every: int = 0, hardware: Hardware = HARDWARE["nvidia"]
+    seeds: Sequence[int],
+    emulator: str,
+    every: int = 0,
+    lines: int = 0,
+    seconds: int = PATIENCE,
+    hardware: Hardware = HARDWARE["nvidia"],
 ) -> list[Verdict]:
-    """The verdicts of a batch of kernels."""
+    """The verdicts of a batch of kernels. Bounds are sought for `every` so many of at most so many `lines`."""
     cases = [case(seed) for seed in seeds]
     seen = emulated(cases, Path(emulator))
     found = []
@@ -299,8 +301,8 @@ def tried(
             try:
                 reading = read_cuda(str(file), c.name)
                 found.append(judged(c, reading.kernel, s, hardware))
-                if every and seed % every == 0 and c.cuda.count("\n") <= SHORT:
-                    found.append(within(PATIENCE, c, reading, s))
+                if every and seed % every == 0 and c.cuda.count("\n") <= lines:
+                    found.append(within(seconds, c, reading, s))
             except CudaError as e:
                 found.append(Verdict(c.name, "refused", str(e).replace("\n", " ")))
             except SourceError as e:
@@ -337,6 +339,10 @@ def main() -> int:
     parser.add_argument(
         "--every", type=int, default=0, metavar="N", help="bounds for every Nth kernel, too, if it is short"
     )
+    parser.add_argument("--lines", type=int, default=30, metavar="N", help="that is, of so many lines (default: 30)")
+    parser.add_argument(
+        "--seconds", type=int, default=PATIENCE, metavar="N", help=f"for the bounds of a kernel (default: {PATIENCE})"
+    )
     parser.add_argument("--log", type=Path, metavar="FILE", help="a line a batch; goes on where the file ends")
     args = parser.parse_args()
     if shutil.which("nvcc") is None and importlib.util.find_spec("nvidia") is None:
@@ -349,7 +355,7 @@ def main() -> int:
     runs = list(batches(args.first if after is None else after, args.kernels))
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(args.jobs) as pool:
         emulator = str(build(Path(folder)))
-        waiting = [pool.submit(tried, seeds, emulator, args.every) for seeds in runs]
+        waiting = [pool.submit(tried, seeds, emulator, args.every, args.lines, args.seconds) for seeds in runs]
         for seeds, job in zip(runs, waiting, strict=True):
             found = job.result()
             own = Counter(v.kind for v in found if v.kind != "bounded")
@@ -362,10 +368,9 @@ def main() -> int:
                 line = " ".join(f"{kind} {n}" for kind, n in sorted(own.items()))
                 with args.log.open("a") as file:
                     file.write("".join(f"# {w}\n" for w in odd) + f"{seeds[0]} {seeds[-1] + 1} {line}\n")
-    seconds = time.monotonic() - start
+    took = time.monotonic() - start
     print(
-        f"{sum(counts.values())} kernels in {seconds:.0f} s: "
-        + ", ".join(f"{n} {k}" for k, n in sorted(counts.items()))
+        f"{sum(counts.values())} kernels in {took:.0f} s: " + ", ".join(f"{n} {k}" for k, n in sorted(counts.items()))
     )
     if args.log:
         every = known + counts

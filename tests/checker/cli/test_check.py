@@ -237,8 +237,9 @@ def test_a_broken_outline_is_refused_for_the_right_reason(
     assert (error["advice"] or "") == ADVICE.get(name, "")
 
 
-def test_a_refusal_as_text(tmp_path: Path, capsys: Capture) -> None:
+def test_a_refusal_as_text(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text names the place, shows the rule with its bar, and the witness."""
+    monkeypatch.setattr(limits, "REPLAY_SECONDS", 60)  # collecting the garbage of other tests takes a second at times
     path = written(tmp_path, ("{ true; 4 + 10*", "{ true; 3 + 10*"))
     assert main(["check", str(path)]) == 1
     text = capsys.readouterr().out
