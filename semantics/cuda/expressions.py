@@ -17,7 +17,6 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Final
 
 from logic.operators import COMPARISONS
@@ -46,7 +45,7 @@ from semantics.cuda.compared import compared, not_null
 from semantics.cuda.convert import common, convert, literal, narrowed_to, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.implied import hidden, implied
+from semantics.cuda.implied import both, hidden, implied
 from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import builtin_index, dropped, evaluated, load, store
@@ -252,9 +251,9 @@ def connected(st: State, op: str, a: Expr, b: Expr, effects: list[Stmt], loc: Lo
     st.emit(Assign(t.name, a, loc), If(test, again, Skip(), loc))
     if op == "&&":
         sides = (implied(st, a) or a, implied(st, b) if isinstance(b, Var) or hidden(st, b) else None)
-        known = [k for k in sides if k and not hidden(st, k) and not local_vars(k) & written(again)]
-        if known:
-            st.implied[t.name] = reduce(lambda x, y: Op("&&", (x, y), loc), known)
+        first, second = (k if k and not hidden(st, k) and not local_vars(k) & written(again) else None for k in sides)
+        if known := both(first, second):
+            st.implied[t.name] = known
     return Var(t.name, loc)
 
 

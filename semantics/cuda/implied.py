@@ -22,8 +22,7 @@ MOST: Final = 1 << 20
 
 def kept(st: State, c: Expr) -> Expr:
     """A condition, and what it implies, where the condition itself says nothing to P."""
-    known = _unsaid(st, c)
-    return c if known is None else Op("&&", (known, c), c.loc)
+    return both(_unsaid(st, c), c) or c
 
 
 def told(st: State, c: Expr, holds: bool) -> Expr:
@@ -40,8 +39,7 @@ def _unsaid(st: State, c: Expr) -> Expr | None:
     """What those conjuncts imply that P cannot keep themselves."""
     match c:
         case Op("&&", (a, b)):
-            x, y = _unsaid(st, a), _unsaid(st, b)
-            return y if x is None else x if y is None else Op("&&", (x, y), c.loc)
+            return both(_unsaid(st, a), _unsaid(st, b))
         case Op("!", (Op("||", (a, b)),)):
             return _unsaid(st, Op("&&", (opposite(st, a), opposite(st, b)), c.loc))
     return implied(st, c) if isinstance(c, Var) or hidden(st, c) else None
@@ -55,8 +53,7 @@ def implied(st: State, c: Expr) -> Expr | None:
         return c
     match c:
         case Op("&&", (a, b)):
-            x, y = implied(st, a), implied(st, b)
-            return y if x is None else x if y is None else Op("&&", (x, y), c.loc)
+            return both(implied(st, a), implied(st, b))
         case Op("||", (a, b)):
             x, y = implied(st, a), implied(st, b)
             return None if x is None or y is None else Op("||", (x, y), c.loc)
@@ -72,9 +69,21 @@ def implied(st: State, c: Expr) -> Expr | None:
     return None
 
 
+def both(a: Expr | None, b: Expr | None) -> Expr | None:
+    """What holds where both do; one where the other is nothing."""
+    return b if a is None else a if b is None else Op("&&", (a, b), b.loc)
+
+
 def hidden(st: State, e: Expr) -> bool:
     """Whether P cannot speak of an expression: it reads an array, or is made of floating-point numbers."""
-    return any(isinstance(t, Read) or type_of(t, st.sigma).kind == "base" for t in subterms(e))
+    return any(
+        isinstance(t, Read) or (t.op.startswith(("as:", "call:")) if isinstance(t, Op) else _real(st, t))
+        for t in subterms(e)
+    )
+
+
+def _real(st: State, leaf: Expr) -> bool:
+    return type_of(leaf, st.sigma).kind == "base"
 
 
 def _beyond(st: State, e: Expr, up: bool) -> Expr | None:

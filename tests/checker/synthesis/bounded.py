@@ -1,12 +1,16 @@
-"""Bounds of programs that tests write as outlines' bodies."""
+"""Bounds of programs that tests write as bodies: of outlines, and of kernels in CUDA C."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.synthesis.bound import Per, Result, find_bounds
 from logic.metrics import METRICS
 from logic.potentials import Poly
+from logic.syntax import Kernel
+from semantics.cuda import read_cuda
 
 HEADER = """\
 kernel k
@@ -39,3 +43,12 @@ def valid(found: Result) -> Poly:
     assert rechecked(found) == "valid"
     assert found.claim is not None
     return found.claim.pre.q
+
+
+def storing(folder: Path, body: str) -> Kernel:
+    """A kernel in CUDA C that runs a body and stores x, 4 sectors a warp, where it gets there."""
+    path = folder / "k.cu"
+    path.write_text(
+        f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} B[t] = x; }}"
+    )
+    return read_cuda(str(path)).kernel

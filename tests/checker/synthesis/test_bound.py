@@ -24,6 +24,7 @@ from semantics.cuda import read_cuda
 from semantics.grid import run
 from semantics.lockstep import Initial
 from tests.checker.synthesis import test_flags as flags
+from tests.checker.synthesis.bounded import storing
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ALL = tuple(METRICS.values())
@@ -270,11 +271,7 @@ LIMITS = {
 @pytest.mark.parametrize("body", LIMITS)
 def test_limits_that_differ_between_lanes_and_quotients(body: str, tmp_path: Path) -> None:
     """The bound at n = 5, m = 7, given m > 0, is what the run there costs, or that with 1 more turn."""
-    file = tmp_path / "k.cu"
-    file.write_text(
-        f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} B[t] = x; }}"
-    )
-    k = read_cuda(str(file)).kernel
+    k = storing(tmp_path, body)
     positive = Op(">", (Param("m"), Const(0)))
     (result,) = bounds(k, (32, 1, 1), ["sectors"], Launch((32, 1, 1), assumptions=(positive,)))
     text, least = LIMITS[body]

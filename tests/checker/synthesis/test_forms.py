@@ -21,9 +21,9 @@ from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf, evaluate
 from logic.syntax import Const, Op, Param
 from logic.typing import check_kernel
-from semantics.cuda import read_cuda
 from semantics.grid import run
 from semantics.lockstep import Initial
+from tests.checker.synthesis.bounded import storing
 
 FORMS: Final = {
     # the loop, and its bound in sectors: 4 of the store, and 1 for each read; None where that is not the point
@@ -47,11 +47,7 @@ GIVEN: Final = (Op(">", (Param("m"), Const(0))), Op(">=", (Param("n"), Const(0))
 @pytest.mark.parametrize("body", FORMS)
 def test_a_loop_as_people_write_it(body: str, tmp_path: Path) -> None:
     """Sectors and divergences, against 20 runs of random sizes on random data."""
-    file = tmp_path / "k.cu"
-    file.write_text(
-        f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} B[t] = x; }}"
-    )
-    k = read_cuda(str(file)).kernel
+    k = storing(tmp_path, body)
     sigma = check_kernel(k)
     launch = Launch((32, 1, 1), assumptions=conj(GIVEN, sigma))
     outline = Outline(k, Context(sigma, METRICS["steps"], HARDWARE["nvidia"], launch), bare(k.body))
