@@ -18,6 +18,7 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import assign, assigned, function_type, is_table, named_function
+from semantics.cuda.implied import counted, is_computed, reals
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
@@ -242,6 +243,11 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
         st.emit(Assign(local.name, zero(type_, decl.loc), decl.loc))
     elif init is not None:
         into(st, local, init, decl.loc)
+        if settled and isinstance(last := st.out[-1], Assign) and last.var == local.name:
+            if type_.kind == "base" and is_computed(st, last.value):
+                st.reals[local.name] = reals(st, last.value)
+            elif type_ == INT:
+                st.out[-1] = Assign(last.var, counted(st, last.value), last.loc)
 
 
 def _is_constexpr(decl: Node) -> bool:

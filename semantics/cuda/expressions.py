@@ -45,7 +45,7 @@ from semantics.cuda.compared import compared, not_null
 from semantics.cuda.convert import common, convert, literal, narrowed_to, rounded, zero
 from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
-from semantics.cuda.implied import both, hidden, implied
+from semantics.cuda.implied import both, hidden, implied, limited
 from semantics.cuda.modular import operation
 from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import builtin_index, dropped, evaluated, load, store
@@ -148,6 +148,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     value = expr(st, inner, use)
     whole = quotient(inner, value) if scalar(node.type) == INT and scalar(inner.type) == DOUBLE else None
     converted = whole or convert(value, inner.type, node.type, node.loc)
+    if whole is None and inner.type.kind == "base" and node.type.kind == "int" and node.type.signed:
+        converted = limited(st, converted, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):
             check_bits(node)

@@ -6,6 +6,7 @@ that can be kept. It holds wherever the test does: the program is the same.
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import Final
 
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
@@ -13,6 +14,7 @@ from logic.typing import type_of
 from semantics.cuda.flags import opposite
 from semantics.cuda.limits import limits
 from semantics.cuda.modular import Reduced
+from semantics.cuda.reals import EXACT, Limits, enclosed
 from semantics.cuda.state import State
 from semantics.cuda.stores import ANY, BLOCK_THREADS, Range
 
@@ -66,7 +68,61 @@ def implied(st: State, c: Expr) -> Expr | None:
             up = op in (">", ">=")
             x, y = _beyond(st, a, up), _beyond(st, b, not up)
             return None if x is None or y is None else Op(op, (x, y), c.loc)
+        case Op("<" | "<=" | ">" | ">=" as op, (Op("as:float" | "as:double", (a,)), b)):
+            return _beside(st, op, a, b, c)
+        case Op("<" | "<=" | ">" | ">=" as op, (a, Op("as:float" | "as:double", (b,)))):
+            return _beside(st, _TURNED[op], b, a, c)
     return None
+
+
+_TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def _beside(st: State, op: str, n: Expr, x: Expr, c: Expr) -> Expr | None:
+    """What an integer is where it is so compared, as a number of its type, with one that is not whole."""
+    if hidden(st, n) or not st.is_int(n):
+        return None
+    low, high = reals(st, x)
+    end = high if op in ("<", "<=") else low
+    if end is None or abs(end) >= min(MOST, EXACT):
+        return None
+    whole = {"<": ceil, "<=": floor, ">": floor, ">=": ceil}[op](end)
+    return Op(op, (n, Const(whole)), c.loc)
+
+
+def reals(st: State, e: Expr) -> Limits:
+    """Limits of a floating-point value, where it is a number."""
+    return enclosed(e, lambda n: range_of(st, n), st.reals)
+
+
+MOST_CONVERTED: Final = 65
+"""Limits from here on are not told."""
+
+
+def limited(st: State, e: Expr, value: Expr) -> Expr:
+    """e, the floating-point value as a signed integer, with the limit that it has where that is a small number, as
+    logarithms do. What is no number becomes 0 or the least integer."""
+    high = reals(st, value)[1] if is_computed(st, value) else None
+    if high is None or high >= MOST_CONVERTED:
+        return e
+    return Op("min", (e, Const(max(0, floor(high)))), e.loc)
+
+
+def is_computed(st: State, value: Expr) -> bool:
+    """Whether functions have a part in a value."""
+    return any(t.op.startswith("call:") if isinstance(t, Op) else _name(t) in st.reals for t in subterms(value))
+
+
+def _name(e: Expr) -> str:
+    return e.name if isinstance(e, Var) else ""
+
+
+def counted(st: State, e: Expr) -> Expr:
+    """An integer that is made of a number of bits, with the limit that it has by that."""
+    if not any(isinstance(t, Op) and t.op in _COUNTS for t in subterms(e)):
+        return e
+    most = range_of(st, e)[1]
+    return Op("min", (e, Const(most)), e.loc) if most < MOST_CONVERTED else e
 
 
 def both(a: Expr | None, b: Expr | None) -> Expr | None:
@@ -92,7 +148,7 @@ def _beyond(st: State, e: Expr, up: bool) -> Expr | None:
         return e
     match e:
         case Reduced():
-            low, high = _range(st, e.value)
+            low, high = range_of(st, e.value)
             if e.to.low <= low and (high <= e.to.high or up):
                 return _beyond(st, e.value, up)
         case Op("+" | "-" as op, (a, b)):
@@ -111,11 +167,15 @@ def _beyond(st: State, e: Expr, up: bool) -> Expr | None:
             if x is None or y is None:
                 return (x or y) if up == (op == "min") else None
             return Op(op, (x, y), e.loc)
-    end = _range(st, e)[up]
+    end = range_of(st, e)[up]
     return Const(end) if abs(end) <= MOST else None
 
 
-def _range(st: State, e: Expr) -> Range:
+_COUNTS: Final = {f"call:__{f}{size}": bits for f in ("popc", "clz", "ffs") for size, bits in (("", 32), ("ll", 64))}
+"""Functions that give a number of bits, or the place of one."""
+
+
+def range_of(st: State, e: Expr) -> Range:
     """Limits of an integer, by its operators and types alone."""
     match e:
         case Const(int(k)):
@@ -124,14 +184,18 @@ def _range(st: State, e: Expr) -> Range:
             return st.integers[name].low, st.integers[name].high
         case Tid():
             return 0, BLOCK_THREADS - 1
+        case Param(name) if name.startswith("blockDim"):
+            return 1, BLOCK_THREADS
+        case Op("int", (Op(op),)) if op in _COUNTS:
+            return 0, _COUNTS[op]
         case Reduced():
-            low, high = _range(st, e.value)
+            low, high = range_of(st, e.value)
             return (low, high) if e.to.low <= low and high <= e.to.high else (e.to.low, e.to.high)
         case Op("?:", (_, a, b)):
-            x, y = _range(st, a), _range(st, b)
+            x, y = range_of(st, a), range_of(st, b)
             return min(x[0], y[0]), max(x[1], y[1])
         case Op("int", (a,)):
             return (0, 1) if type_of(a, st.sigma) == BOOL else ANY
         case Op(op, args) if all(map(st.is_int, args)):
-            return limits(op, [_range(st, a) for a in args])
+            return limits(op, [range_of(st, a) for a in args])
     return ANY

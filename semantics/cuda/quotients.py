@@ -6,7 +6,7 @@ bits at most and d > 0 be a whole number. Where x / d is none, it is at least 1/
 number. So floor, ceil and the conversion of the double are those of the quotient itself, and a whole quotient is exact.
 
 In float that is not so from 2^24 on, nor where the compiler may divide in haste; log2f may be off by one unit in the
-last place, even at powers of 2. What these give stays unknown.
+last place, even at powers of 2. Of what these give only limits are known (`reals`).
 """
 
 from __future__ import annotations

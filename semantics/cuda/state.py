@@ -34,6 +34,7 @@ from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import Integer, integer
+from semantics.cuda.reals import Limits
 from semantics.exchange import kind
 
 DEEPEST: Final = 200
@@ -256,7 +257,7 @@ class State:
     offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those with several
     dimensions. `copies` has the variables that are no one's but ours and keep a value for later, `moved` the pointers
     that were assigned another array. `implied` has what has to hold where the value of a && b, in a variable, is true:
-    a. `integers` has the integer types of scalars,
+    a. `reals` has the limits of floats that keep their value, `integers` the integer types of scalars,
     `elements` those that arrays are accessed as. `passed` has the arrays that the kernel is passed by value, `held`
     counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is known,
     `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the numbers of
@@ -301,6 +302,7 @@ class State:
     settled: set[str] = field(default_factory=set)
     copies: set[str] = field(default_factory=set)
     implied: dict[str, Expr] = field(default_factory=dict)
+    reals: dict[str, Limits] = field(default_factory=dict)
     integers: dict[str, Integer] = field(default_factory=dict)
     elements: dict[str, set[Integer]] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)

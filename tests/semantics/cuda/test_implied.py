@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from logic.assertions import opaque
-from logic.syntax import BOOL, INT, Array, Const, Expr, Op, Read, Var, While, show, statements
+from logic.syntax import BOOL, INT, Array, Assign, Const, Expr, Op, Read, Var, While, show, statements
 from logic.typing import Signature, type_of
 from semantics.cuda import read_cuda
 from semantics.cuda.ctype import CType
@@ -31,7 +31,9 @@ INTEGERS = {"i": Integer(32, True), "n": Integer(32, True), "u": Integer(32, Fal
 def reading() -> State:
     """What of a kernel's state is asked: four integers, a flag and an array."""
     sigma = Signature(dict.fromkeys(INTEGERS, INT) | {"b": BOOL}, {}, {"A": Array("A", "global", INT, 4)})
-    asked = SimpleNamespace(sigma=sigma, integers=INTEGERS, implied={}, is_int=lambda e: type_of(e, sigma) == INT)
+    asked = SimpleNamespace(
+        sigma=sigma, integers=INTEGERS, implied={}, reals={}, is_int=lambda e: type_of(e, sigma) == INT
+    )
     return cast(State, asked)
 
 
@@ -116,7 +118,16 @@ def test_what_a_test_implies_holds_wherever_it_does(seed: int) -> None:
         ("int i = 0; do B[t] = i++; while (!(i >= (A[t] & 3)));", "i < 3 && !(i >= (A[t] & 3))"),
         ("for (unsigned i = 0; i < u + (A[t] & 3); i++) B[t] = i;", "i < u + 3 && i < (u + (A[t] & 3) & 4294967295)"),
         ("float f = 0; for (int i = 0; i < n && f < 4.0f; i++) f += A[i];", "i < n && f < 4.0f"),
+        ("for (int i = 0; i < log2f(n); i++) B[t] = i;", "i < 32 && as_float(i) < log2f(as_float(n))"),
+        ("for (int i = 1; i <= __log2f(16); i++) B[t] = i;", "i <= 4 && as_float(i) <= __log2f(16.0f)"),
+        ("double m = log((double)n) / log(2.0); for (int i = 0; i < m; i++) B[t] = i;", "i < 32 && as_double(i) < m"),
+        ("for (int i = 64; i > sqrtf(64.0f); i--) B[t] = i;", "i > 7 && as_float(i) > sqrtf(64.0f)"),
+        ("for (int i = 0; i < 31 - __clz(n); i++) B[t] = i;", "i < 31 && i < 31 - int(__clz(as_double(n)))"),
+        ("for (int i = 1; i < pow(2.0, 5); i *= 2) B[t] = i;", "i < 33 && as_double(i) < pow(2.0, 5)"),
         # nothing is known, or nothing is hidden
+        ("float m = A[t]; for (int i = 0; i < m; i++) B[t] = i;", "as_float(i) < m"),
+        ("for (int i = 0; i < n * 0.5f; i++) B[t] = i;", "as_float(i) < as_float(n) * 0.5f"),
+        ("for (int i = 0; i < -logf(n); i++) B[t] = i;", "as_float(i) < -logf(as_float(n))"),
         ("for (int i = 0; i < A[t]; i++) B[t] = i;", "i < A[t]"),
         ("for (int i = 0; i < max(A[t], n); i++) B[t] = i;", "i < max(A[t], n)"),
         ("for (int i = 0; i < n - (A[t] & 3); i++) B[t] = i;", "i < n && i < n - (A[t] & 3)"),
@@ -133,3 +144,23 @@ def test_loops_have_what_their_tests_imply(tmp_path: Path, loop: str, guard: str
     )
     (found,) = [s for s in statements(read_cuda(str(path)).kernel.body) if isinstance(s, While)]
     assert show(found.cond) == guard
+
+
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        ("int m = log2f(n);", "min(int(log2f(as_float(n))), 31)"),
+        ("int m = (int)ceil(log2(1000.0));", "min(int(ceil(log2(1000.0))), 10)"),
+        ("const int m = 32 - __clz(n - 1);", "min(32 - int(__clz(as_double(n - 1))), 32)"),
+        ("int m = __popcll(n) / 2;", "min(int(__popcll(as_double(n))) / 2, 32)"),
+        # a limit beyond those of bits, none, and a conversion of what may be no number to what has no sign
+        ("int m = sqrtf(n);", "int(sqrtf(as_float(n)))"),
+        ("int m = expf(n);", "int(expf(as_float(n)))"),
+        ("unsigned m = log2f(n);", "int(log2f(as_float(n)))"),
+    ],
+)
+def test_numbers_of_bits_have_their_limits(tmp_path: Path, declared: str, value: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *B, int n) { " + declared + " B[threadIdx.x] = m; }")
+    (found,) = [s for s in statements(read_cuda(str(path)).kernel.body) if isinstance(s, Assign)]
+    assert show(found.value) == value

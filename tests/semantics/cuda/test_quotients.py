@@ -40,7 +40,7 @@ OPEN: Final = [
     "ceil(n / 4.0 + 1.0)",
     "ceil(n / 4.0) / 2",
     "rint(n / 4.0)",
-    "log2f(16.0f)",  # off by one unit in the last place, by the vendor's word
+    "expf(2.0f)",  # off by one unit in the last place, by the vendor's word
 ]
 
 
