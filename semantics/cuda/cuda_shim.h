@@ -227,4 +227,5 @@ __device__ int __reduce_max_sync(unsigned, int);
 #include "headers/warpbound_host.h"
 #include "headers/warpbound_atomics.h"
 #include "headers/warpbound_std.h"
+#include "headers/warpbound_containers.h"
 #include "headers/assert.h"

@@ -81,6 +81,8 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     for decl in _doubted(unit):
         if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
+    if (found := _of_the_host(kernel)) is not None:
+        raise CudaError(f"'{found.name}' is of the host", found.loc, "Pass the kernel what is in it.")
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
 
@@ -315,6 +317,29 @@ def _used(kernel: Node) -> Iterator[Node]:
                 used = used.parent
             todo.append(used.definition or used)
 
+
+def _of_the_host(kernel: Node) -> Node | None:
+    """Where the standard library's types of the host are named, of whose size nothing is known, by a kernel and what it
+    uses, outside of functions of the host."""
+    seen: set[int] = set()
+    todo = [kernel]
+    while todo:
+        node = todo.pop()
+        if node.kind in _FUNCTIONS and not any(c.kind in ("CUDAGLOBAL_ATTR", "CUDADEVICE_ATTR") for c in node.children):
+            continue
+        used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+        if used is not None and used.kind != "NAMESPACE" and used.span[0].endswith(_CONTAINERS):
+            return node
+        if used is not None and used.identity not in seen and not in_shim(used):
+            seen.add(used.identity)
+            todo.append(used.definition or used)
+            if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
+                todo.append(used.parent)
+        todo += node.children
+    return None
+
+
+_CONTAINERS: Final = "/warpbound_containers.h"
 
 _CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 

@@ -317,21 +317,20 @@ using ::frexpf; using ::modf; using ::modff; using ::remquo; using ::remquof; us
 using ::printf; using ::memcpy; using ::malloc; using ::free; using ::memset; using ::memmove; using ::clock; using ::clock_t;
 
 /* What host code uses. */
-template <class...> class allocator; template <class...> class vector; template <class...> class deque;
-template <class...> class list; template <class...> class forward_list; template <class...> class map;
+template <class...> class allocator; template <class...> class forward_list; template <class...> class map;
 template <class...> class multimap; template <class...> class set; template <class...> class multiset;
 template <class...> class unordered_map; template <class...> class unordered_set; template <class...> class stack;
 template <class...> class unordered_multimap; template <class...> class unordered_multiset;
 template <class...> class queue; template <class...> class priority_queue; template <class...> class function;
 template <class...> class optional; template <class...> class variant;
-template <class...> class unique_ptr; template <class...> class shared_ptr; template <class...> class weak_ptr;
+template <class...> class weak_ptr;
 template <class...> class future; template <class...> class promise; template <class...> class atomic;
-template <class...> class complex; template <class...> class valarray; template <class...> class basic_string;
+template <class...> class complex;
 template <class...> class basic_string_view; template <class...> class unique_lock; template <class...> class lock_guard;
 template <class...> class hash; template <class...> class reference_wrapper; template <class...> class default_delete;
 template <class...> class enable_shared_from_this; template <class...> class uniform_real_distribution;
 template <class...> class uniform_int_distribution; template <class...> class normal_distribution;
-typedef basic_string<char> string; typedef basic_string<wchar_t> wstring; typedef basic_string_view<char> string_view;
+typedef basic_string_view<char> string_view;
 class ostream; class istream; class iostream; class ofstream; class ifstream; class fstream; class stringstream;
 class ostringstream; class istringstream; class exception; class runtime_error; class logic_error; class bad_alloc;
 class invalid_argument; class out_of_range; class thread; class mutex; class condition_variable; class any;

@@ -114,7 +114,7 @@ def test_what_clang_may_have_lost_is_not_taken_for_something_else(read: Read, wh
             assert "A" in show_stmt(read(text, "k").kernel.body)
 
 
-MEMBERS = """class Tester { std::vector<float> W; bool off;
+MEMBERS = """class Tester { lib::vector<float> W; bool off;
 #define NOTED 3
 #if defined(TESTING)
   void begin() { if (off) { W.clear(); } }

@@ -59,6 +59,32 @@ void f(int *a) { k<ADD, e::On::YES><<<1, 32>>>(a); k<SUB, e::On::NO><<<1, 64>>>(
 """,
         {"k<ADD, e::On::YES>": 32, "k<SUB, e::On::NO>": 64, "k<(Mode)7, e::On::NO>": 8},
     ),
+    "arguments from containers": (
+        K
+        + """
+#include <string>
+#include <thrust/device_vector.h>
+#include <vector>
+struct Net { std::vector<std::vector<short>> layers; std::unique_ptr<char[]> p; std::string name; };
+void run(Net &n) { k<<<1, 64>>>(n.layers[0].data(), n.layers.size()); k<<<2, 96>>>(n.p.get(), (int)n.name.size());
+  k<<<1, 96>>>(n.name.data(), std::stoi(n.name) + (int)std::stod("3")); }
+void f(const std::shared_ptr<int[]> &s) { std::vector<int> v(10, 1); thrust::device_vector<double> d(v.size());
+  k<<<s.use_count(), 32>>>(s.get(), v.at(0));
+  k<<<2, 160>>>(thrust::raw_pointer_cast(d.data()), 1); auto w = std::vector<float>{1, 2}; w.resize(std::stoul("7"));
+  k<<<1, 192>>>(&w[0], static_cast<int>(w.size()));
+  k<<<1, 224>>>(thrust::raw_pointer_cast(&thrust::host_vector<long>(3)[0]), 1); }
+""",
+        {"k<short>": 64, "k<char>": 96, "k<int>": 32, "k<double>": 160, "k<float>": 192, "k<long>": 224},
+    ),
+    "arguments from containers, in a template": (
+        K
+        + """
+#include <vector>
+template <class T> void go(std::vector<T> &v) { k<<<(v.size() + 31) / 32, 32>>>(v.data(), v.size()); }
+void f() { std::vector<int> v(10, 1); go(v); }
+""",
+        {"k<int>": None},
+    ),
     "templates and packs": (
         """
 template <class T> struct Twice { __device__ T operator()(T x) const { return x + x; } };
