@@ -501,47 +501,133 @@ SIGNS: Final = {"<": ("+", 1), "<=": ("+", 0), ">": ("-", 1), ">=": ("-", 0), "=
 """Of `p op q`: whether q - p or p - q, or each of them, is so much at least."""
 
 
-SHOWN: Final = {"read": "{}[{}]", "tid": "tid.{}", "max0": "max(0, {})", "floor": "floor(({})/{})", "log2": "log2({})"}
+# --- text, as all commands write it -----------------------------------------------------------------------------------
+
+PRECEDENCE: Final = {
+    op: level
+    for level, ops in enumerate(("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %"), 2)
+    for op in ops.split()
+}
+PREFIX: Final = {"neg": "-", "!": "!", "~": "~"}
+WORDS: Final = {"/": "trunc({}/{})", ">>": "shr({}, {})", "&": "and({}, {})", "|": "or({}, {})", "^": "xor({}, {})"}
 
 
-def show(e: Any) -> str:
-    """An expression, a set of them, a potential, or an atom of one."""
+def order(e: Any) -> str:
+    """The text by which a potential, or an atom of one, is sorted among others."""
+    spend()
+    match e:
+        case ("op", op, p, q):
+            return f"~op({order(p)}){op}({order(q)})"
+        case ("op", op, p):
+            return f"~{op}({order(p)})"
+        case ("max0" | "log2" | "floor" as kind, p, *k):
+            return f"~{kind.removesuffix('0')}({'/'.join((order(p), *map(str, k)))})"
+        case (kind, str(name)):
+            return f"tid.{name}" if kind == "tid" else name
+    return "+".join(f"{c}*{'*'.join(map(order, factors))}" for factors, c in in_order(e))
+
+
+def in_order(p: Potential) -> list[tuple[list[Atom], Rational]]:
+    """The terms of p as they are shown: factors and coefficients."""
+    rows = [(sorted((a for a, e in mono for _ in range(e)), key=order), c) for mono, c in terms(p)]
+    return sorted(rows, key=lambda row: (len(row[0]), [*map(order, row[0])])) if len(rows) > 1 else rows
+
+
+def minima(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
+    """What is left of p without its terms -c * max(0, k - q), and these as c * min(k, q); p has c * k, and neither k
+    nor q has a minus sign."""
+    found: list[tuple[Rational, str]] = []
+    for factors, c in in_order(p):
+        match factors:
+            case [("max0", q)] if c < 0:
+                have, k = dict(terms(p)), collected({mono: x for mono, x in terms(q) if x > 0})
+                if k not in (0, q) and all(have.get(mono, 0) >= -c * x for mono, x in terms(k)):
+                    p = p - single("max0", q) * c + k * c
+                    found.append((-c, f"min({show(k)}, {show(k - q)})"))
+    return p, found
+
+
+def ceilings(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
+    """What is left of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k); p has c * w."""
+    found: list[tuple[Rational, str]] = []
+    for factors, c in in_order(p):
+        match factors:
+            case [("floor", q, k)] if c < 0:
+                have = dict(terms(p))
+                w = collected({mono: 1 for mono, _ in terms(q) if mono and have.get(mono, 0) >= -c})
+                inside, left = w * k - q, p - single("floor", q, k) * c + w * c
+                if w == 0 and any(x < 0 for mono, x in terms(inside) if mono):
+                    continue
+                if offset(inside) < 0 and offset(left) >= -c:
+                    inside, left = inside + k, left + c
+                p = left
+                found.append((-c, f"ceil({numerator(inside)}/{k})"))
+    return p, found
+
+
+def parts_of(p: Potential) -> list[tuple[Rational, str]]:
+    """The parts of a sum as they are shown, the first one positive if any is: coefficients and texts."""
+    left, least = minima(p)
+    left, up = ceilings(left)
+    parts = [(c, "*".join(map(show, factors))) for factors, c in in_order(left)] + up + least
+    return sorted(parts, key=lambda part: part[0] < 0) if parts and parts[0][0] < 0 else parts
+
+
+def written(parts: list[tuple[Rational, str]]) -> str:
+    """A sum of parts as text."""
+    text = ""
+    for c, name in parts:
+        text += (" - " if text else "-") if c < 0 else " + " if text else ""
+        text += "*".join([str(abs(c))] * (abs(c) != 1 or not name) + [name] * (name != ""))
+    return text or "0"
+
+
+def show(e: Any, level: int = 0) -> str:
+    """An expression, in parentheses where an operator binds less than this level; a set of them, a potential, or an
+    atom of one."""
     spend()
     match e:
         case frozenset():
-            return " && ".join(sorted(map(show, e))) or "true"
+            return " && ".join(show(fact, 4) for fact in sorted(e, key=show)) or "true"
         case Poly():
-            left, texts = rounded_up(e)
-            for mono, c in terms(left):
-                parts = sorted(show(a) for a, n in mono for _ in range(n))
-                texts.append((len(parts), "*".join([str(c)] * (c != 1 or not parts) + parts)))
-            return " + ".join(text for _, text in sorted(texts))
-        case ("op", op, a) if op.startswith(ELEMENT):
-            return f"{op.removeprefix(ELEMENT)}[{show(a)}]"
-        case ("op", "/", Poly() | int() as a, Poly() | int() as b):
-            return f"trunc(({show(a)})/({show(b)}))"
+            return written(parts_of(e))
+        case ("max0", p):
+            return f"max(0, {show(p)})"
+        case ("floor", p, k):
+            return f"floor({numerator(p)}/{k})"
+        case ("op", op, index) if op.startswith(ELEMENT):
+            return f"{op.removeprefix(ELEMENT)}[{show(index)}]"
+        case ("op", op, Poly() | int() as p, q):
+            return WORDS[op].format(numerator(p), numerator(q))
+        case ("op", op, a, b) if op in PRECEDENCE:
+            own = PRECEDENCE[op]
+            text = f"{show(a, own)} {op} {show(b, own + 1)}"
+            return f"({text})" if own < level else text
         case ("const", _, value):
-            return str(value).lower() if isinstance(value, bool) else str(value)
-        case ("op", op, a, b):
-            return f"({show(a)} {op} {show(b)})"
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            return f"({text})" if text.startswith("-") and level > PRECEDENCE["*"] else text
+        case ("op", "?:", a, b, c):
+            text = f"{show(a, 2)} ? {show(b, 2)} : {show(c, 1)}"
+            return f"({text})" if level > 1 else text
+        case ("op", "neg", ("const", *_) as a):
+            return f"-({show(a)})"
+        case ("op", op, a) if op in PREFIX:
+            return f"{PREFIX[op]}{show(a, 12)}"
         case ("op", op, *args):
-            return f"{op}({', '.join(map(show, args))})"
-        case (kind, *parts):
-            return SHOWN.get(kind, "{}").format(*map(show, parts))
+            return f"{op.removeprefix('call:').replace('as:', 'as_')}({', '.join(map(show, args))})"
+        case ("read", name, index):
+            return f"{name}[{show(index)}]"
+        case (kind, part):
+            return {"log2": "log2({})", "tid": "tid.{}"}.get(kind, "{}").format(show(part))
     return str(e)
 
 
-def rounded_up(p: Potential) -> tuple[Potential, list[tuple[int, str]]]:
-    """What is left of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k) - c * w, with a whole
-    w that keeps what stands there small. For messages."""
-    found: list[tuple[int, str]] = []
-    for mono, c in terms(p):
-        match tuple(mono):
-            case ((("floor", q, k), 1),) if c < 0:
-                whole = collected({m: 1 for m, x in terms(q) if m and 2 * x >= k})
-                found.append((1, f"{-c}*" * (c != -1) + f"ceil(({show(whole * k - q)})/{k})"))
-                p = p - single("floor", q, k) * c + whole * c
-    return p, found
+def numerator(p: Potential) -> str:
+    """p, in parentheses where what is shown is a sum, a product or negative."""
+    parts = parts_of(p)
+    text = written(parts)
+    bare = len(terms(p)) == 1 and not text.startswith("-") and "*" not in text
+    return text if bare or ([c for c, _ in parts] == [1] and text.startswith("min(")) else f"({text})"
 
 
 # --- expressions and conditions ---------------------------------------------------------------------------------------
@@ -1541,7 +1627,7 @@ class Arithmetic:
 def contradictory(rows: list[Potential]) -> bool:
     """Whether quantities are not nonnegative all at once, by adding them so that one monomial after the other vanishes.
     Where they are too many, the answer is no."""
-    monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=lambda m: sorted(f"{show(a)}^{e}" for a, e in m))
+    monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=lambda m: sorted(f"{order(a)}^{e}" for a, e in m))
     while not any(not isinstance(p, Poly) and p < 0 for p in rows):
         small = [p for p in rows if isinstance(p, Poly) and all(-LARGEST <= c <= LARGEST for _, c in p.terms)]
         if not monos or sum(len(p.terms) for p in small) > MAX_FACTS:
@@ -2141,13 +2227,14 @@ def claim_text(document: dict[str, Json], bound: Potential, inside: list[Expr]) 
 
 
 def show_contract(row: Json) -> str:
-    """A contract, with `any` for an end that there is not."""
+    """A contract, with letters that are no words of it for its variables."""
     ranges, fact = row
-    ends = [f"?i{i} in [{show(a) if a else 'any'}, {show(b) if b else 'any'})" for i, (a, b) in enumerate(ranges)]
-    text = f"forall {', '.join(ends)}: {show(fact)}" if ends else show(fact)
-    for i in range(len(ranges)):  # a letter that is no name in the text
+    ends = [(f"?i{i}", *("" if e is None else show(e) for e in pair)) for i, pair in enumerate(ranges)]
+    told = [name + f" in [{a}, {b})" * (a + b != "") for name, a, b in ends]
+    text = f"forall {', '.join(told)}: {show(fact)}" if told else show(fact)
+    for name, *_ in ends:
         free = [letter for letter in "ijklmpqrstuvwxyz" if letter not in re.findall(r"\w+", text)]
-        text = re.sub(rf"\?i{i}\b", free[0], text) if free else text
+        text = re.sub(rf"\{name}\b", free[0], text) if free else text
     return text
 
 

@@ -21,6 +21,7 @@ forall i in [0, n): row[i] <= row[i + 1]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +30,7 @@ from typing import Final
 
 from logic.comparisons import differences
 from logic.potentials import ELEMENT, Apply, Leaf, Poly, atom, atoms, element_of, leaves, of_expr, substitute, sym
-from logic.syntax import Expr, Op, Param, Read, Var, show, subterms
+from logic.syntax import Expr, Op, Read, Var, show, subterms
 from logic.syntax import substitute as put
 
 BOUND: Final = "?i"
@@ -93,7 +94,8 @@ class Contract:
     fact: Expr
 
     def __str__(self) -> str:
-        used = {t.name for t in subterms(self.fact) if isinstance(t, Param)}
+        texts = [show(e) for e in (self.fact, *(e for ends in self.ranges for e in ends if e is not None))]
+        used = set(re.findall(r"\w+", " ".join(texts)))
         letters = [letter for letter in "ijklmpqrstuvwxyz" if letter not in used]
         names = {f"{BOUND}{i}": letters[i] if i < len(letters) else f"{BOUND}{i}" for i in range(len(self.ranges))}
         fact = show(put(self.fact, {name: Var(text) for name, text in names.items()}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym, atom
+from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym
 
 
 def _show_atom(a: Atom) -> str:
@@ -19,21 +19,12 @@ def _show_atom(a: Atom) -> str:
         case Log2(arg):
             return f"log2({show(arg)})"
         case Apply(op, (p,)):
-            return f"{op.removeprefix(ELEMENT)}[{_index(p)}]"
+            return f"{op.removeprefix(ELEMENT)}[{show(p)}]"
         case Apply(op, args):
             return f"{_NAMES[op]}({('/' if op == '/' else ', ').join(map(_numerator, args))})"
 
 
 _NAMES: Final = {"/": "trunc", ">>": "shr", "&": "and", "|": "or", "^": "xor"}
-
-
-def _index(p: Poly) -> str:
-    """An index as text: p - max(0, p - q) is the smaller of p and q."""
-    match [m[0].arg for m, c in p.terms if c == -1 and len(m) == 1 and isinstance(m[0], Max0)]:
-        case [arg]:
-            whole = p + atom(Max0(arg))
-            return f"min({show(whole)}, {show(whole - arg)})"
-    return show(p)
 
 
 def _numerator(p: Poly) -> str:
@@ -66,22 +57,15 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
 
 
 def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
-    """Split off what reads better as c * min(k, q): k - max(0, k - q) for a k > 0, or for sums of names k and q, where
-    neither has a minus sign."""
+    """Split off what reads better as c * min(k, q), neither with a minus sign: -c * max(0, k - q) beside c * k."""
     minima: list[tuple[Fraction, str]] = []
     for m, c in p.terms:
         if len(m) != 1 or not isinstance(m[0], Max0) or c > 0:
             continue
-        k = m[0].arg.constant
-        rest = m[0].arg * -1 + k
-        if k > 0 and p.constant >= -c * k and all(x > 0 for _, x in rest.terms):
-            p = p - Poly(((m, c),)) + c * k
-            minima.append((-c, f"min({k}, {show(rest)})"))
-        elif k == 0:
-            have, most = dict(p.terms), Poly(tuple((n, x) for n, x in m[0].arg.terms if x > 0))
-            if all(have.get(n, Fraction(0)) >= -c * x for n, x in most.terms) and most != m[0].arg and most != ZERO:
-                p = p - Poly(((m, c),)) + most * c
-                minima.append((-c, f"min({show(most)}, {show(most - m[0].arg)})"))
+        have, most = dict(p.terms), Poly(tuple((n, x) for n, x in m[0].arg.terms if x > 0))
+        if all(have.get(n, Fraction(0)) >= -c * x for n, x in most.terms) and most not in (ZERO, m[0].arg):
+            p = p - Poly(((m, c),)) + most * c
+            minima.append((-c, f"min({show(most)}, {show(most - m[0].arg)})"))
     return p, minima
 
 

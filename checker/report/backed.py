@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from checker import recheck
-from checker.certificates.judge import frozen
 from checker.kernel import Discharged, Ledger
 from checker.notation.words import many
 from checker.recheck import Report
@@ -68,7 +66,7 @@ def _backed(line: Discharged, text: str, context: Context) -> Backed:
             fact = f"{show(e)} is the same in all threads of a {context.scope} that come here together"
             about, advice = (e,), "Compute it from what all of these threads have, or test something simpler."
         case Entails(p, goals):
-            open_ = [g for g in goals if text.endswith(f"|- {recheck.show(frozen(g))} (unverified)")] or list(goals)
+            open_ = [g for g in goals if text.endswith(f"|- {show(g)} (unverified)")] or list(goals)
             fact, about = show_p(tuple(open_)), tuple(open_)
             advice = _assume(open_[0], outline, line.loc) if len(open_) == 1 else ""
         case AtLeast(p, _, q, r):

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from checker.certificates.claims import known_sizes, shown
+from checker.certificates.claims import known_sizes, shown, wording
 from checker.certificates.document import canonical, read
 from checker.oracles import Oracles
 from checker.recheck import MAX_WORK, Work, recheck
@@ -94,7 +94,9 @@ def test_certificate(name: str, metric: str, path: Path) -> None:
     assert (given.context.launch.assumptions, given.context.scope, given.rules) == ((), "warp", "sound")
     bound = cast(Poly, given.derivation.substitution["Q1" if given.derivation.rule == "Q:Weak" else "Q"])
     known = {leaf: const(n) for leaf, n in known_sizes(given.context).items()}
-    assert row.bound == f"`{substitute(bound, known)}`"
+    bound = substitute(bound, known)
+    assert row.bound == f"`{bound}`"
+    assert second.claim.startswith(f"{wording(name, 'warp', bound, METRICS[metric], HARDWARE['nvidia'])}; blocks of ")
 
 
 @pytest.mark.parametrize(("name", "metric", "path"), [c for c in COMMITTED if c[0] in KERNEL_TAKES_PART])

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from checker.certificates.claims import claimed
 from checker.certificates.document import read
 from checker.kernel import Claim
 from checker.oracles import Oracles
@@ -135,7 +136,10 @@ def test_both_checkers_accept(name: str, metric: str, per: str) -> None:
     assert (found.verdict, found.problem) == ("valid", "")
     contracts = "requires forall" in (HOME / f"{name}.cu").read_text(encoding="ascii")
     assert ("assumed of data: forall" in found.claim) == contracts
-    assert claim(name, metric, per).per == per
+    first = claim(name, metric, per)
+    assert first.per == per
+    assert found.claim.startswith(f"{claimed(first)}; blocks of ")
+    assert all(str(contract) in found.claim for contract in first.context.launch.contracts)
 
 
 def test_a_warp_is_bounded_by_the_width_and_a_grid_by_the_rows() -> None:

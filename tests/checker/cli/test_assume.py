@@ -54,7 +54,7 @@ def test_a_bound_by_what_is_assumed_inside(
     assert any(a.startswith(f"given: {given}") for a in row["assumptions"])
     report = recheck.recheck(json.loads(cert.read_text()))
     assert report.verdict == "valid"
-    assert f"assumed wherever a thread comes to it: ({given.removesuffix(', at ')})" in report.claim
+    assert f"assumed wherever a thread comes to it: {given.removesuffix(', at ')}" in report.claim
     without = written(tmp_path, "\n".join(line for line in text.splitlines() if "//@" not in line))
     assert bound(without, capsys)["verdict"] == "not-proved"
 
