@@ -78,7 +78,7 @@ def elements_in(polys: Iterable[Poly]) -> tuple[Apply, ...]:
 def nested(a: Apply) -> int:
     """The depth to which elements are nested in an element: 1 in A[i], 2 in A[B[i] + 1].
 
-    >>> x = element_of(f"{ELEMENT}B", sym(Param("i")))
+    >>> x = element_of(f"{ELEMENT}B", sym(Var("i")))
     >>> [nested(a) for a in elements_in([x, element_of(f"{ELEMENT}A", x + 1)])]
     [1, 2]
     """

@@ -263,7 +263,7 @@ def minimum(p: Poly, q: Poly) -> Poly:
     >>> evaluate(minimum(n, m), {Param("n"): 3, Param("m"): 5})
     Fraction(3, 1)
     >>> print(minimum(n, const(8)))
-    n - max(0, n - 8)
+    min(n, 8)
     """
     return p - max0(p - q)
 

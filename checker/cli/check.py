@@ -108,12 +108,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0 when both checkers accept, nothing is admitted and nothing rests on a solver's word, else 1; 3 for an invalid
-    certificate; of several files the worst.
-
-    Raises SourceError for a file that is neither an outline nor a certificate.
+    certificate; of several files the worst. Raises SourceError for a file that is neither an outline nor a certificate.
     """
     import json
 
+    from checker.cli.progress import working
     from checker.fleet.files import what_is
 
     if len(args.files) > 1 or what_is(args.files[0]) == "folder" or asked(args):
@@ -121,7 +120,8 @@ def run(args: argparse.Namespace) -> int:
 
         return check_many.run(args)
     (args.file,) = args.files
-    judged, warned, found = judged_file(args, usable_rules(args))
+    with working(args.file):
+        judged, warned, found = judged_file(args, usable_rules(args))
     warn(args.file, warned)
     tell(
         args,

@@ -133,7 +133,8 @@ def _ended(file: str, what: Ended) -> Checked:
 
 def _counts(found: Sequence[Checked]) -> str:
     count = Counter(one.word for one in sorted(found, key=lambda one: WORST.index(one.code)))
-    return f"{many(len(found), 'derivation')}: {', '.join(f'{n} {word}' for word, n in count.items())}"
+    told = ", ".join(f"{n} {word}" for word, n in count.items())
+    return f"{many(len(found), 'derivation')}: {told or 'none is judged'}"
 
 
 def _shared(found: Sequence[Checked]) -> list[str]:

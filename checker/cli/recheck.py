@@ -80,10 +80,14 @@ def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     if len(files) == 1:
         yield _one(files[0])
         return
+    from checker.cli.progress import progress_bar
     from checker.testbed.workers import Workers
 
-    with Workers() as pool:
-        yield from pool.map(_one, files, chunksize=4)
+    with Workers() as pool, progress_bar("certificates", len(files)) as show:
+        for done, one in enumerate(pool.map(_one, files, chunksize=4), 1):
+            yield one
+            if show:
+                show(done)
 
 
 def _one(file: str) -> tuple[int, str, str]:

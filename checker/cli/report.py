@@ -27,6 +27,7 @@ from checker.cli.options import (
     refuse_others,
     source_text,
 )
+from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 from checker.notation.words import last_word, meant
 
@@ -115,8 +116,11 @@ def run(args: argparse.Namespace) -> int:
         return found
 
     texts = [read_text(path, "Give a certificate, a .json file.") for path in (*args.files, *args.old)]
-    with _second(texts) as asked_again:
-        every = [judged(*of) for of in zip((*args.files, *args.old), texts, asked_again, strict=True)]
+    every: list[Audited] = []
+    with _second(texts) as asked_again, working("") as now:
+        for of in zip((*args.files, *args.old), texts, asked_again, strict=True):
+            now(f"{len(every) + 1} of {len(texts)}: {of[0]}")
+            every.append(judged(*of))
     found, old = every[: len(args.files)], every[len(args.files) :]
     if at:
         _check_point(at, found)
@@ -130,7 +134,8 @@ def run(args: argparse.Namespace) -> int:
             )
     held = [report.beside(a, source(a.certificate.name)) for a in found]
     found = [a for a, _, _ in held]
-    ran = [_run(args, a, at) for a in found]
+    with working("dearest runs"):
+        ran = [_run(args, a, at) for a in found]
     rows = [report.row(a, at, other, told, d.spent) for (a, other, told), d in zip(held, ran, strict=True)]
     known = [asked or getattr(source(a.certificate.name), "launches", ()) for a in found]
     judge(rows, known, [a.certificate.context for a in found])
@@ -140,7 +145,8 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "html":
         from checker.report.audit_page import as_html
 
-        text = as_html(document, [_dossier(a, d, at, len(found)) for a, d in zip(found, ran, strict=True)])
+        with working("plots and pictures"):
+            text = as_html(document, [_dossier(a, d, at, len(found)) for a, d in zip(found, ran, strict=True)])
     else:
         text = report.as_format(document, args.format, explain=args.explain)
     emit(text, args.output)

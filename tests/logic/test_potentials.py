@@ -169,6 +169,8 @@ def test_shifts_by_less_than_a_word() -> None:
         (H * 5 + J - max0(H * 2 - J) * 2, "h + j + 2*min(2*h, j)"),
         (H - max0(H - J) * 2, "h - 2*max(0, h - j)"),
         (max0(ceil_div(H - max0(H - J), 4)), "max(0, ceil(min(h, j)/4))"),
+        (H - max0(H - 8), "min(h, 8)"),
+        (H + 9 - max0(H + 2 - J), "7 + min(2 + h, j)"),
         (const(5) - max0(const(2) - H) * 3, "5 - 3*max(0, 2 - h)"),
         (const(1) - max0(const(1) - H + J), "1 - max(0, 1 - h + j)"),
         (const(0), "0"),

@@ -2,10 +2,13 @@
 
 import io
 import time
+from pathlib import Path
 
 import pytest
 
-from checker.cli import progress
+from checker.cli import main, progress
+
+PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 
 
 class Terminal(io.StringIO):
@@ -55,6 +58,19 @@ def test_long_work_on_a_terminal_says_what_it_is_about(monkeypatch: pytest.Monke
     assert "another" in text
     assert "0:00:0" in text
     assert text.endswith("\x1b[2K")  # nothing is left of it
+
+
+def test_what_judges_certificates_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [str(PROOFS / name / "conflicts.json") for name in ("vectorAdd", "addSub3")]
+    for command, words in (("report", f"2 of 2: {files[1]}"), ("recheck", "2/2"), ("check", files[0])):
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "300")
+        monkeypatch.setattr(progress, "PATIENCE", 0)
+        monkeypatch.setattr(progress, "_TURN", 0.001)
+        assert main([command, *files[: 1 if command == "check" else 2]]) == 0
+        assert words in stream.getvalue()
 
 
 def test_short_work_and_files_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
