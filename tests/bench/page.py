@@ -39,7 +39,7 @@ REFUSED: Final = "check, refused"
 """The page of an outline that claims too little, which is written for it."""
 
 INVALID: Final = "report, refused"
-"""The page on a certificate with a count that is too small, which is written for it."""
+"""The page on a certificate with a count that is too small, which is written for it, in a folder with a long name."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -53,9 +53,12 @@ def pages() -> Iterator[tuple[str, str]]:
         yield REFUSED, page(("check", str(file)))
         document = json.loads(Path("proofs/addSub3/sectors.json").read_text(encoding="utf-8"))
         next(row for row in document["derivation"] if row["rule"] == "EQ:GArray")["with"]["n"] -= 1
-        wrong = Path(folder) / "sectors.json"
+        long = Path(folder) / "a_folder_whose_name_is_longer_than_the_line_of_a_phone"
+        long.mkdir()
+        wrong, source = long / "sectors.json", long / "kernel.cu"
+        source.write_text(Path("proofs/addSub3/kernel.cu").read_text(encoding="utf-8"), encoding="utf-8")
         wrong.write_text(canonical(document | {"digest": digest(document)}), encoding="utf-8")
-        yield INVALID, page(("report", str(wrong), "--source", "proofs/addSub3/kernel.cu"))
+        yield INVALID, page(("report", str(wrong), "--source", str(source)))
 
 
 QUESTIONS: Final = {
