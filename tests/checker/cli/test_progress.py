@@ -46,10 +46,20 @@ def worked(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, patience: float
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(progress, "PATIENCE", patience)
     with progress.working("one [bold]thing[/bold]") as now:
-        time.sleep(0.25)
+        _shown("one", stream)
         now("another")
-        time.sleep(0.25)
+        _shown("another", stream)
     return stream.getvalue()
+
+
+def _shown(text: str, stream: io.StringIO) -> None:
+    """Waits until a terminal shows it; for a moment where nothing is to be shown."""
+    if stream.isatty() and progress.PATIENCE < 1:
+        until = time.monotonic() + 20
+        while text not in stream.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+    else:
+        time.sleep(0.05)
 
 
 def test_long_work_on_a_terminal_says_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
