@@ -76,6 +76,16 @@ CASES = {
         if (n == 0 || n == 1) {
           A[1] <- 1;
         }""",
+    "switch (n) { case 0: A[0] = 1; case 5: A[1] = 1; case 9: A[2] = 1; }": """\
+        if (n == 0 || n == 5 || n == 9) {
+          if (n == 0) {
+            A[0] <- 1;
+          }
+          if (n == 0 || n == 5) {
+            A[1] <- 1;
+          }
+          A[2] <- 1;
+        }""",
     "for (int i = 0; i < n; i++) { switch (n) { case 0: if (f) continue; case 1: A[0] = 1; } A[1] = 1; }": """\
         i <- 0;
         while (i < n) {
