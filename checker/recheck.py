@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial, reduce
-from itertools import count, product
+from itertools import count, permutations, product
 from math import gcd, lcm, prod
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NamedTuple, NoReturn
@@ -663,15 +663,15 @@ class Contract(NamedTuple):
 
     def telescope(self, sign: str, ends: list[Potential]) -> tuple[Potential, ...]:
         """The sum of c*(A[i+1] - A[i]) + w over i from s to before t, where the quantity is that, and what has to be
-        nonnegative for it."""
+        nonnegative for it; () where it is not."""
         (s, t), i, q = ends, single("var", "?i0"), self.quantities[sign]
-        for atom, c in linear(q):
+        for atom, c in linear(q) if len(self.ranges) == 1 else ():
             if atom[0] == "op" and atom[1].startswith(ELEMENT) and atom[2] == i + 1:
                 w = q - (single(*atom) - single("op", atom[1], i)) * c
                 if ("var", "?i0") not in leaves(w):
                     rise = single("op", atom[1], t) - single("op", atom[1], s)
                     return (rise * c + times(w, t - s), *self.within(0, s, 0), t - s, *self.within(0, t, 0))
-        raise Bad("a contract is not about neighbours")
+        return ()
 
 
 class Program:
@@ -1602,9 +1602,9 @@ class Arithmetic:
                 ends = self._integers(fitted(ts, [tuple], "indices"))
                 want(sign in contract.quantities, "the contract does not give '{:.20}'", sign)
                 want(len(ends) == (len(contract.ranges) if kind == "instance" else 2), "there are not so many indices")
-                want(kind == "instance" or len(contract.ranges) == 1, "a contract is not about neighbours")
-                says = contract.instance if kind == "instance" else contract.telescope
-                return self._where(says(sign, ends), because)
+                said = (contract.instance if kind == "instance" else contract.telescope)(sign, ends)
+                want(bool(said), "a contract is not about neighbours")
+                return self._where(said, because)
             case ("law", str(op), str(name), *sides, because) if op in OPERATED:
                 p, q = self._integers(sides)
                 found = laws(op, p, q)
@@ -2004,17 +2004,19 @@ class Checker(Program):
         return self.lanes(p, None).nobody or contradictory([*rows, *self._instances(rows)])
 
     def _instances(self, rows: list[Potential]) -> Iterator[Potential]:
-        """What contracts say at the ends of their ranges and of elements in rows, where rows show what that needs."""
+        """What contracts say at the ends of their ranges and of elements in rows, and from one of these to another,
+        where rows show what that needs."""
         named = {atom[2] for q in rows for atom in atoms(q) if atom[0] == "op" and atom[1].startswith(ELEMENT)}
-        for contract in self.contracts:
-            if len(contract.ranges) != 1:
-                continue
+        for contract in (c for c in self.contracts if len(c.ranges) == 1):
             low, high = contract.ranges[0]
-            for t in {0 if low is None else low, 0 if high is None else high - 1, *named}:
-                for sign in contract.quantities:
-                    said, *needed = contract.instance(sign, [t])
-                    if not deep(said) and all(contradictory([*rows, -1 - q]) for q in needed):
-                        yield said
+            first, end = 0 if low is None else low, 1 if high is None else high
+            far = {first, end, *named} if len(named) ** 2 * len(self.contracts) <= MAX_FACTS else ()
+            for sign in contract.quantities:
+                said = [contract.instance(sign, [t]) for t in {first, end - 1, *named}]
+                said += [more for ends in permutations(far, 2) if (more := contract.telescope(sign, [*ends]))]
+                for quantity, *needed in said:
+                    if not deep(quantity) and all(contradictory([*rows, -1 - q]) for q in needed):
+                        yield quantity
 
     def summed(self, q: Potential) -> Potential:
         """The sum of q over the indices, each given with an F that falls by q from one to the next."""

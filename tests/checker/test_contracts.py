@@ -394,6 +394,31 @@ def test_contracts_that_contradict_each_other_where_there_are_elements(
             assert ("vacuous" in capsys.readouterr().out) == vacuous
 
 
+def test_contracts_on_neighbours_that_contradict_what_is_far_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What they say from one element that is named, or end of the range, to another."""
+    kernel = "__global__ void k(const int *A, int *B, int n) { B[0] = A[0]; }\n"
+    slow = "//@ requires forall i in [0, n): A[i + 1] - A[i] <= 1;\n"
+    path = tmp_path / "k.json"
+    for others, assumed, vacuous in (
+        (("A[0] == 0", "A[n] > n"), "n >= 0", True),
+        (("A[0] == 0", "A[n] >= n"), "n >= 0", False),
+        (("A[0] == 0", "A[n] > n"), "n >= 0 - 3", False),  # nothing is between n and 0
+        (("A[3] == 0", "A[n] > n"), "n >= 4", True),
+        (("A[n] == 0", "A[3] > n"), "n >= 4", False),  # it may fall
+        (("A[0] == 0", "A[n + 1] > n + 1"), "n >= 0", False),
+        (("A[0] == 0", "forall i in [2, n + 1): A[i] > 2 * i"), "n >= 2", True),
+        (("forall i in [0, n + 1): A[i] >= 3 * i", "A[0] <= 0"), "n >= 1", True),
+    ):
+        source = "".join((slow, *(f"//@ requires {other};\n" for other in others), kernel))
+        assert bound(source, tmp_path, "--certificate", str(path), "--assume", assumed) == vacuous, (others, assumed)
+        capsys.readouterr()
+        for command in ("check", "recheck"):
+            assert main([command, str(path)]) == vacuous, (command, others, assumed)
+            assert ("vacuous" in capsys.readouterr().out) == vacuous
+
+
 ROWS = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
 __global__ void rows(const int *rowptr, int *y, int n) {
     int r = blockIdx.x * blockDim.x + threadIdx.x, s = 0;
