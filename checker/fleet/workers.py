@@ -11,19 +11,18 @@ import os
 import resource
 import signal
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from checker.testbed.workers import unheard
+from checker.testbed.workers import outlive_nobody, unheard
 
 Failure = Literal["timeout", "out of memory", "crashed"]
 
@@ -293,7 +292,7 @@ def serve(connection: Connection, work: Work, memory: int | None) -> None:
     if memory is not None:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory + HEADROOM, memory + HEADROOM))
-    threading.Thread(target=_outlive_nobody, daemon=True).start()
+    outlive_nobody()
     with suppress(EOFError, OSError):
         while True:
             what, done = connection.recv()
@@ -307,14 +306,6 @@ def serve(connection: Connection, work: Work, memory: int | None) -> None:
             except BaseException:  # noqa: BLE001  # a fault of ours ends no run
                 os._exit(FAULT)
             connection.send(("end", None))
-
-
-def _outlive_nobody() -> None:
-    """Ends this process when the one that began it does."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ as Python, in a process of its own: nothing that it prints, closes or changes re
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -140,7 +141,9 @@ def _items(lines: Lines, path: str) -> None:
 _INSTEAD: Final = f"rules as text, FILE{TEXT}, are only read; --trust leaves this warning out"
 
 _RUN: Final = """
-import json, os, sys
+import json, os, sys, threading
+parent = int(sys.argv[3])  # a pipe that ends when the process that holds its other end does
+threading.Thread(target=lambda: os.read(parent, 1) or os._exit(1), daemon=True).start()
 told = os.fdopen(os.dup(1), "w", encoding="ascii")
 os.dup2(2, 1)
 sys.path[:] = json.loads(sys.argv[2])
@@ -156,14 +159,19 @@ def _python_rules(path: str, trust: bool) -> list[Rule]:
     """The rules of a file that is run. Raises RuleFileProblem."""
     if not trust:
         print(f"warning: '{path}' is run as Python, which may do anything: {_INSTEAD}", file=sys.stderr, flush=True)
-    words = [sys.executable, "-c", _RUN, path, json.dumps(sys.path)]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        words,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        start_new_session=True,
-    )
+    end, held = os.pipe()
+    try:
+        done = subprocess.run(  # noqa: S603 - our own interpreter
+            [sys.executable, "-c", _RUN, path, json.dumps(sys.path), str(end)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            start_new_session=True,
+            pass_fds=(end,),
+        )
+    finally:
+        os.close(end)
+        os.close(held)
     for line in done.stderr.decode("utf-8", "backslashreplace").splitlines():
         print(f"{Path(path).name} prints: {printable(line)}", file=sys.stderr, flush=True)
     try:

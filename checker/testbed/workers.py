@@ -1,17 +1,31 @@
-"""Worker processes that Ctrl-C does not reach: it is the command's to end them, which it does at once."""
+"""Worker processes that Ctrl-C does not reach: it is the command's to end them, which it does at once. They end, too,
+when it is ended by anything else."""
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children
+from multiprocessing import active_children, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.context import BaseContext
 from typing import Any
 
 
 class Workers(ProcessPoolExecutor):
     """An executor whose processes hear no SIGINT. Left by an exception, it ends them, whatever they do."""
+
+    def __init__(
+        self,
+        max_workers: int | None = None,
+        mp_context: BaseContext | None = None,
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
+    ) -> None:
+        super().__init__(max_workers, mp_context, _begin, (initializer, initargs))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
         """Runs fn in a process, which may be begun for it."""
@@ -23,6 +37,23 @@ class Workers(ProcessPoolExecutor):
             for process in list((self._processes or {}).values()):
                 process.kill()
         self.shutdown(wait=True, cancel_futures=kind is not None)
+
+
+def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+    outlive_nobody()
+    if initializer is not None:
+        initializer(*initargs)
+
+
+def outlive_nobody() -> None:
+    """Has this process end when the one that began it does."""
+
+    def watch() -> None:
+        if (parent := parent_process()) is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def end_children() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -258,6 +259,42 @@ def test_where_interrupts_are_ignored_they_stay_so() -> None:
     before = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nos.kill(os.getpid(), signal.SIGINT)"
     done = subprocess.run(program("--version", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"warpbound {VERSION}\n")
+
+
+HELD = """
+import fcntl, time
+held = open({path!r}, "w")
+fcntl.flock(held, fcntl.LOCK_SH)
+held.write("held")
+held.flush()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("what", ["a rule file", *(name for name in PHASES if "workers" in name)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_command_began_ends_with_it(what: str, number: int, tmp_path: Path) -> None:
+    """However it ends: a process of Python that it runs, and workers, which hold a file as long as they live."""
+    rules, path = tmp_path / "rules.py", tmp_path / "held"
+    rules.write_text(HELD.format(path=str(path)), encoding="utf-8")
+    path.touch()
+    body = PHASES.get(what, "").replace("time.sleep, 60", f"exec, {rules.read_text()!r}").replace("ready()", "")
+    before = f"PHASE = {body!r}\n{WORK.replace('while True: pass', f'exec({rules.read_text()!r})')}" if body else ""
+    words = ("rules",) if body else ("trial", str(rules), "--trust")
+    with subprocess.Popen(program(*words, before=before), cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 20
+        while time.monotonic() < until and not path.read_text():
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        process.wait(10)
+    assert path.read_text() == "held"
+    with path.open() as file:
+        while time.monotonic() < until:
+            try:
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.05)
+    pytest.fail("something holds the file")
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
