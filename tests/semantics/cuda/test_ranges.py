@@ -78,6 +78,8 @@ def test_what_changes_nothing_is_left_out(read: Reader, body: str) -> None:
 
 
 LEFT = {
+    "out[n] = ((size_t)(m - w) + (z & 255)) / 3 > 5;": f"out[n] <- int(((m - w & {MASK}) + (z & 255)) / 3 > 5);",
+    "out[n] = (3u << (n & 31)) / 5 > 5;": f"out[n] <- int((3 << (n & 31) & {MASK}) / 5 > 5);",
     "out[threadIdx.x - 1] = 1;": f"out[tid.x - 1 & {MASK}] <- 1;",
     "out[n] = m - w > 3;": f"out[n] <- int((m - w & {MASK}) > 3);",
     "out[n] = (m - 5) / 2;": f"out[n] <- (m - 5 & {MASK}) / 2;",
