@@ -581,7 +581,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
         advice = "Return once, at the end, or a value."
         raise unsupported("a function that returns a reference in the middle, or nowhere,", callee.loc, advice)
     type_ = scalar(t)
-    result: Local | Parts | Pointer | None = None
+    result: Local | Parts | Address | Pointer | None = None
     if t.kind == "pointer":
         as_number = unit(t.inner) if made.loc in st.adrift else 0
         size = t.inner.size if t.inner else 0

@@ -22,7 +22,7 @@ from semantics.cuda.pointers import address, place
 from semantics.cuda.records import declared, put, values
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare
-from semantics.cuda.state import Address, Parts, Place, State, Use
+from semantics.cuda.state import Address, Place, State, Use
 
 _X, _Y, _Z = TIDS
 _ROW: Final = Op("+", (_Y, Op("*", (Param("blockDim.y"), _Z))))
@@ -35,7 +35,7 @@ WARP: Final = Op("/", (THREAD, Param("warpSize")))
 _WIDTHS: Final = tuple(1 << i for i in range(6))
 
 
-def of_lanes(st: State, node: Node, name: str, use: Use) -> Expr | Parts:
+def of_lanes(st: State, node: Node, name: str, use: Use) -> Expr | Place:
     """A function of what other lanes of the warp pass. All arguments are evaluated; what they say of it is passed to
     runs."""
     given, masked, kind = node.arguments, name.endswith("_sync"), exchange.FUNCTIONS[name]

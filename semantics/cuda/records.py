@@ -81,8 +81,10 @@ def fields(node: Node, lives: bool = False) -> tuple[Node, ...]:
     return (*filter(holds, bases(node.type_decl)), *own)
 
 
-def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: bool = False) -> Parts:
-    """Variables for a structure of the node's type. Settled ones have one assignment each."""
+def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: bool = False) -> Parts | Address:
+    """Variables for a structure or a union of the node's type. Settled ones have one assignment each."""
+    if is_union(node):
+        return unions.variable(st, name, node, node.loc)
     root = st.fresh(name)
     st.origins[root] = node.loc
     places: list[tuple[str, Place]] = []
@@ -94,8 +96,6 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: 
         if type_ is not None:
             local = st.declare(inner, type_, node.loc, settled=settled, of=t)
             places.append((key, Bits(local, 0, field.bits[1], t.size) if field.is_bitfield else local))
-        elif is_union(field) and t.kind == "record":
-            places.append((key, unions.variable(st, inner, field, node.loc)))
         elif t.kind == "record":
             places.append((key, declared(st, inner, field, settled=settled, lives=lives)))
         elif t.kind in ("pointer", "reference"):

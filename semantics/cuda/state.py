@@ -216,7 +216,7 @@ class Frame:
 
     name: str
     this: This | None = None
-    result: Local | Parts | Pointer | None = None
+    result: Local | Parts | Address | Pointer | None = None
     live: str | None = None
     labels: dict[str, str | None] = field(default_factory=dict)
     loc: Loc | None = None

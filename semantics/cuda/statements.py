@@ -105,7 +105,7 @@ from semantics.cuda.scopes import leave, left_by, scoped
 from semantics.cuda.sections import sections
 from semantics.cuda.shapes import CASTS, bare, described, lvalue, temporary
 from semantics.cuda.shim import is_index
-from semantics.cuda.state import DEEPEST, Loop, Parts, Pointer, State, too_deep
+from semantics.cuda.state import DEEPEST, Address, Loop, Parts, Pointer, State, too_deep
 from semantics.cuda.switch import switch
 
 MOST_TWICE: Final = 500
@@ -238,7 +238,7 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
         elif isinstance(result, Pointer):
             value = node.children[0]
             deliver(st, result, address(st, value, "whole"), value.type, node.loc)
-        elif isinstance(result, Parts):
+        elif isinstance(result, Parts | Address):
             fill(st, result, node.children[0], "whole")
         else:
             into(st, result, node.children[0], node.loc)

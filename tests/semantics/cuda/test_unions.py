@@ -24,6 +24,11 @@ union F { int i; unsigned u; Parted b; };
 union G { unsigned v[2]; struct { Parted b; int n : 20; unsigned z : 12; } p; };
 union Y { struct { unsigned char lo : 4, hi : 4; } n; unsigned char w; };
 __device__ int mids(F f) { f.b.mid++; return f.b.mid * 2 + f.b.top; }
+__device__ U made(int x) { U u; u.i = x; return u; }
+__device__ W either(const W *p, int x) { if (x > 3) { W w = {{x, 5}}; return w; } return *p; }
+__device__ U passed(U u) { u.u >>= 1; return u; }
+struct Has { U u; int k; __device__ U get() const { return u; } };
+__device__ Has has(int x) { Has h; h.u = made(x); h.k = 3; return h; }
 __device__ int top(U u) { u.i = -u.i; return u.u >> 28; }
 __device__ void fill(W &w, int x) { for (int &y : w.v) y = x++; }
 """
@@ -42,6 +47,10 @@ BODIES = [
     "N m; m.a = 1; m.c = 2; A[2] = m.low(-3) + m.a * m.c;",
     "M m = {1, {n, 3, {4}}}; m.c += m.d; M z = m; M *q = &z; q->b = 7; A[0] = m.b * 100 + m.c * 10 + z.b; A[1] = q->d;",
     "struct { int q; struct { int x; struct { int y; }; }; } s[2]; s[n & 1].y = n; A[0] = 1;",
+    # as values
+    "U u = made(-n); A[0] = u.u >> 28; u = made(n * 9); A[1] = u.i; A[2] = made(n - 5).u >> 30; A[3] = top(made(n));",
+    "W w; w.p.a = n; w.v[1] = 7; W z = either(&w, n); A[0] = z.p.a + z.m[1][0]; w = either(&z, 2); A[1] = w.v[0];",
+    "U u = passed(passed(made(-n))); A[0] = u.i; Has h = has(n); A[1] = h.get().i * h.k; A[2] = has(-1).u.u >> 20;",
     # bit-fields
     "F f; f.i = -n * 1003; A[0] = f.b.lo; A[1] = f.b.mid; A[2] = f.b.top; f.b.mid = n; A[3] = f.u >> 8;",
     "F f = {n * 77777}; f.b.top -= 300; f.b.lo += 500; A[0] = f.i >> 4; A[1] = f.b.lo; A[2] = mids(f); A[3] = f.b.mid;",
