@@ -2302,6 +2302,7 @@ def main(argv: list[str] | None = None) -> int:
         text = Path(options.certificate).read_text(encoding="utf-8")
         document = fitted(json.loads(text, object_pairs_hook=_once, parse_constant=_refused), dict, "the document")
         want(document.get("format") == DOCUMENT["format"], "it has another format")
+        want("digest" in document, "it has no digest")
     except OSError as error:
         print(f"error: cannot read '{options.certificate}': {error.strerror}", file=sys.stderr)
         return 2

@@ -213,7 +213,7 @@ def _rechecked(text: str) -> Report | None:
 
 def _unsigned(path: str) -> OptionProblem:
     return OptionProblem(
-        f"'{path}' is a derivation without evidence, no certificate",
+        f"'{path}' is a derivation without a digest, no certificate",
         advice="`warpbound check` judges it; `bound --certificate` writes certificates.",
     )
 
@@ -334,13 +334,15 @@ def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
 def _compared(old: Sequence[Audited], new: Sequence[Audited], oracle: Oracles) -> list[Change]:
     """Each older certificate beside the new one about the same cost. Raises OptionProblem where there is not one."""
     from checker.certificates.audit import about, compare
+    from checker.certificates.document import InvalidCertificate
     from checker.kernel import Claim
 
     changes = []
     for a in old:
         if not isinstance(a.outcome, Claim):
-            raise OptionProblem(
-                f"--compare {a.file}: it does not prove its claim", advice=f"`warpbound check {a.file}` says why."
+            problem = InvalidCertificate if a.invalid else OptionProblem
+            raise problem(
+                f"--compare {a.file}: it does not prove its claim", None, f"`warpbound check {a.file}` says why."
             )
         beside = [b for b in new if about(a) == about(b)]
         if len(beside) != 1:

@@ -280,7 +280,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     try:
         check_kernel(kernel)
     except TypeProblem as e:
-        raise CudaError(f"this has no type in miniCUDA: {e.message}", e.loc, e.advice) from e
+        raise CudaError(f"in miniCUDA {e.message}", e.loc, e.advice) from e
     return kernel, st
 
 

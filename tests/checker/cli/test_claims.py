@@ -179,6 +179,8 @@ def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
             printed = capsys.readouterr()
             assert "costs at most" not in printed.out
             assert "accepted" not in printed.out
+    assert main(["report", str(VECTOR / "sectors.json"), "--compare", str(path)]) == code
+    assert "costs at most" not in capsys.readouterr().out
     assert main(["check", str(path), "--format", "sarif"]) == code
     (told,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
     assert told["id"] == ("unusable" if code == 2 else "rejected" if name in ("bound", "evidence") else "invalid")
@@ -187,6 +189,18 @@ def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
     assert row["verdict"] == (
         {"bound": "rejected", "evidence": "rejected"}.get(name, "invalid") if code == 3 else "unreadable"
     )
+
+
+def test_a_derivation_without_a_digest_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
+    """`check` judges it, as what a person wrote; `show` shows it."""
+    document = json.loads((VECTOR / "sectors.json").read_text())
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({key: value for key, value in document.items() if key != "digest"}))
+    for command, code in (("check", 1), ("show", 0), ("recheck", 2), ("report", 2)):
+        assert main([command, str(path)]) == code, command
+        printed = capsys.readouterr()
+        assert ("digest" in printed.err) == (code == 2)
+    assert main(["report", str(VECTOR / "sectors.json"), "--compare", str(path)]) == 2
 
 
 ESCAPE = "\x1b[31m<script>\u202e\n"

@@ -797,7 +797,7 @@ def test_what_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:
     document["hardware"]["banks"] = 32
     del document["digest"]
     (tmp_path / "draft.json").write_text(json.dumps(document))
-    assert "a derivation without evidence" in refused(capsys, str(tmp_path / "draft.json"))
+    assert "a derivation without a digest" in refused(capsys, str(tmp_path / "draft.json"))
 
 
 def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
@@ -811,7 +811,7 @@ def test_options_that_do_not_fit(tmp_path: Path, capsys: Capture) -> None:
     assert "no certificate here for the same cost" in refused(capsys, SECTORS, "--compare", CONFLICTS)
     assert "2 certificates here for the same cost" in refused(capsys, SECTORS, SECTORS, "--compare", SECTORS)
     wrong = written(tmp_path / "wrong.json", SECTORS, evidence=[])
-    assert "does not prove its claim" in refused(capsys, SECTORS, "--compare", wrong)
+    assert "does not prove its claim" in refused(capsys, SECTORS, "--compare", wrong, code=3)
     assert "there is no kernel 'addSub3'" in refused(capsys, SECTORS, "--source", str(PROOFS / "matMul" / "kernel.cu"))
 
 

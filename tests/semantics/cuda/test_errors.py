@@ -496,3 +496,16 @@ def test_errors_on_other_lines_are_told_too(tmp_path: Path) -> None:
     with pytest.raises(CudaError) as found:
         read_cuda(str(source))
     assert found.value.advice == ""
+
+
+def test_names_beyond_ascii(here: Write) -> None:
+    """No two names may look alike, in claims or in certificates."""
+    for source, name in (
+        (ONE.replace(" k(", " größe("), "größe"),
+        (ONE.replace("A", "\u0410"), "\u0410"),
+        (ONE.replace("A[0] = 1", "int ß = 1; A[0] = ß"), "ß"),
+    ):
+        error = failure(here(source))
+        assert error.message == f"in miniCUDA '{name}' is not a name"
+        assert error.loc is not None
+        assert "letters a to z" in error.advice
