@@ -283,12 +283,18 @@ def terms(p: Potential) -> Collection[tuple[Mono, Rational]]:
 def plus(*ps: Potential) -> Potential:
     sums: dict[Mono, Rational] = {}
     for p in ps:
-        spend(len(terms(p)) + 2)
-        for mono, c in p.terms if isinstance(p, Poly) else ((NOTHING, p),):
-            sums[mono] = here = sums[mono] + c if mono in sums else c
-            if type(here) is not int or not -SHORT < here < SHORT:
-                exact(here)
+        add(sums, p)
     return collected(sums)
+
+
+def add(sums: dict[Mono, Rational], p: Potential, times_: Rational = 1) -> None:
+    """Adds p, so many times, to the coefficients of monomials."""
+    spend(len(terms(p)) + 2)
+    for mono, c in p.terms if isinstance(p, Poly) else ((NOTHING, p),):
+        c = c if times_ == 1 else c * times_
+        sums[mono] = here = sums[mono] + c if mono in sums else c
+        if type(here) is not int or not -SHORT < here < SHORT:
+            exact(here)
 
 
 def times(p: Potential, q: Potential) -> Potential:
@@ -356,6 +362,11 @@ def leaves(p: Potential) -> frozenset[Atom]:
 def deep(p: Potential) -> bool:
     """Whether so many atoms are inside each other that p, written out, may be too long."""
     return len([atom for atom in atoms(p) if atom[0] not in LEAVES]) > MAX_NESTED
+
+
+def read_in(p: Potential) -> bool:
+    """Whether p is worth something of what memory holds."""
+    return any(atom[0] == "unknown" or (atom[0] == "op" and atom[1].startswith(ELEMENT)) for atom in atoms(p))
 
 
 def variables(p: Potential) -> Names:
@@ -465,17 +476,22 @@ def replaced(p: Potential, swap: Values, normal: Makers = NORMAL, known: Values 
     """p with potentials in place of atoms, at every depth, normal again. `known` are atoms replaced already."""
     if not isinstance(p, Poly):
         return p
-    found, known = [], {} if known is None else known
+    sums: dict[Mono, Rational] = {}
+    known, size = {} if known is None else known, 0
     for mono, c in p.terms:
         spend(2 * len(mono) + 2)
-        for atom in [atom for atom, _ in mono if atom not in known]:
-            if atom in swap or atom[0] not in normal:
+        product: Potential = 1
+        for atom, e in mono:
+            if atom not in known and (atom in swap or atom[0] not in normal):
                 known[atom] = swap[atom] if atom in swap else single(*atom)
-                continue
-            known[atom] = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
-        found.append(reduce(times, [c, *(known[atom] for atom, e in mono for _ in range(e))]))
-    want(sum(len(terms(part)) for part in found) <= MAX_TERMS, "a potential has too many terms")
-    return plus(*found) if len(found) > 1 else found[0]
+            elif atom not in known:
+                known[atom] = normal[atom[0]](*[replaced(part, swap, normal, known) for part in atom[1:]])
+            for _ in range(e):
+                product = times(product, known[atom])
+        size += len(terms(product))
+        want(size <= MAX_TERMS, "a potential has too many terms")
+        add(sums, product, c)
+    return collected(sums)
 
 
 def binary(op: str, p: Potential, q: Potential, part: Callable[[Potential], Potential] = max0) -> Potential | None:
@@ -1063,7 +1079,7 @@ class Lanes:
                 self._hold([self._compared("<", d) for d in ways if self._compared("<=", d) == 1])
         self.nobody = 0 in values
         """Whether P excludes all threads."""
-        self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS})]
+        self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS}) and not read_in(f)]
 
     def _hold(self, values: list[Potential]) -> None:
         """Learns that conditions with these values hold."""
@@ -1302,7 +1318,9 @@ class Lanes:
 
     def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
         """Threads by what d, which is 0 at all that are active together, is at each, if that is a constant plus what
-        all share. P reads nothing: leaves are all in it that may differ."""
+        all share. It reads nothing: leaves are all in it that may differ."""
+        if all(isinstance(thread.get(leaf), int) for thread in warp[:1] for leaf in leaves(d)):
+            return [warp]  # it is 0 at all that are allowed
         values = [self.value(d, thread) for thread in warp]
         rest = {v - offset(v) for v in values}
         if len(rest) != 1 or not leaves(*rest) <= self.shared:
