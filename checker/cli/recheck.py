@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from checker.cli.bound import add_accept_option
 from checker.cli.options import add_output_options, certificates, tell
 from checker.cli.several import WORST
 from checker.notation.words import many, shared
@@ -37,33 +38,42 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "certificates, the worst.",
     )
     parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates, or folders of them")
+    add_accept_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 valid, 1 solver-backed, 3 invalid, 2 unreadable; of several the worst. Raises Unreadable for a single file."""
+    """0 valid, 1 solver-backed (0 with --accept), 3 invalid, 2 unreadable; of several the worst. Raises Unreadable for
+    a single file."""
     args.files = certificates(args.files)
     codes, found = [], []
     for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
-        codes.append(code)
         if not out and len(args.files) == 1:
             raise _unreadable(file, error)
         sys.stderr.write(error)
         nothing: dict[str, Any] = dict.fromkeys(("claim", "digest"), "") | {"solver_backed": [], "reading": []}
         unread = {"verdict": "unreadable", **nothing, "problem": error.strip()}
         found.append({"file": file, **(json.loads(out) if out else unread)})
+        codes.append(0 if _accepted(found[-1], args.accept) else code)
     worst = next(code for code in WORST if code in codes)
     read = [one for one in found if one["verdict"] != "unreadable"]
     if len(args.files) > 1:
         verdict = next(one["verdict"] for one, code in zip(found, codes, strict=True) if code == worst)
         document = {"verdict": verdict, "results": found}
         told = (lambda: f"{_text(read)}\n{_counted(found)}") if read else None
-        tell(args, told, lambda: json.dumps(document, indent=2), lambda: _page(read))
+        tell(args, told, lambda: json.dumps(document, indent=2), lambda: _page(read, args.accept))
     else:
         (row,) = ({name: value for name, value in one.items() if name != "file"} for one in found)
-        tell(args, lambda: _text(found), lambda: json.dumps(row, indent=2), lambda: _page(found))
+        tell(args, lambda: _text(found), lambda: json.dumps(row, indent=2), lambda: _page(found, args.accept))
     return worst
+
+
+def _accepted(found: Report, accept: Sequence[str]) -> bool:
+    """Whether a certificate rests on a solver's word, and that is enough; it never is that there is a launch."""
+    from checker.recheck import VACUOUS
+
+    return found["verdict"] in accept and VACUOUS not in found["solver_backed"]
 
 
 def _unreadable(file: str, error: str) -> Unreadable:
@@ -123,7 +133,7 @@ def _counted(found: Sequence[Report]) -> str:
     return f"{many(len(found), 'certificate')}: {told}"
 
 
-def _page(found: Sequence[Report]) -> Page:
+def _page(found: Sequence[Report], accept: Sequence[str]) -> Page:
     """A line for each certificate; a fault for each that is invalid, and for what each needs a solver's word for."""
     from checker.report.page import Fault, Page, Section
 
@@ -133,5 +143,6 @@ def _page(found: Sequence[Report]) -> Page:
     for one in found:
         problems = [one["problem"]] if one["problem"] else one["solver_backed"]
         sections += [Section(one["file"], fixed="\n".join(problems))] if problems else []
-        faults += [Fault(one["verdict"], f"{one['verdict']}: {text}", one["file"]) for text in problems]
+        if not _accepted(one, accept):
+            faults += [Fault(one["verdict"], f"{one['verdict']}: {text}", one["file"]) for text in problems]
     return Page(f"Second checker: {_counted(found) if found else 'nothing to judge'}", sections, faults)

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.bound import add_point_option, point
+from checker.cli.bound import add_accept_option, add_point_option, point
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
@@ -84,13 +84,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="instead of the report, a Coq file with the arithmetic proofs, for Coq to check against proofs/coq; 0 "
         "where the second checker finds all certificates valid, 3 where one is invalid",
     )
+    add_accept_option(parser)
     add_reading_options(parser, kernel=False)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 all certified and none worse than before, 3 where one is invalid, else 1. Raises SourceError for what is no
+    """0 all certified, or no worse than before, 3 where one is invalid, else 1. Raises SourceError for what is no
     certificate."""
     from checker.certificates.audit import audit
     from checker.oracles import Oracles
@@ -141,7 +142,8 @@ def run(args: argparse.Namespace) -> int:
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
-    document = report.document(rows, [report.change_row(change) for change in changes], digests, options, at)
+    since = [report.change_row(change) for change in changes]
+    document = report.document(rows, since, digests, options, at, args.accept)
     if args.format == "html":
         from checker.report.audit_page import as_html
 

@@ -412,6 +412,25 @@ def test_layout_is_not_the_program(capsys: Capture, tmp_path: Path) -> None:
     assert report(capsys, SECTORS, "--source", str(other))[0] == 0
 
 
+def test_what_rests_on_a_solver_may_be_enough(unproved: str, tmp_path: Path, capsys: Capture) -> None:
+    """By --accept, in all commands; and where it did before. That no launch satisfies what is assumed never is."""
+    for command in ("check", "recheck", "report"):
+        assert main([command, unproved]) == 1
+        assert main([command, unproved, "--accept", "solver-backed"]) == 0
+    assert main(["report", unproved, "--compare", unproved]) == 0
+    assert main(["report", unproved, "--compare", SECTORS]) == 1
+    assert main(["report", unproved, CONFLICTS, "--compare", CONFLICTS]) == 1
+    capsys.readouterr()
+    main(["recheck", unproved, "--accept", "solver-backed", "--format", "sarif"])
+    assert json.loads(capsys.readouterr().out)["runs"][0]["results"] == []
+    launch = json.loads(Path(unproved).read_text())["launch"]
+    number = ["const", ["int", "int", 4], 2]
+    never = launch | {"assumptions": [["op", op, ["param", "h"], number] for op in ("<", ">")]}
+    vacuous = written(tmp_path / "vacuous.json", unproved, launch=never)
+    for command in ("check", "recheck", "report"):
+        assert main([command, vacuous, "--accept", "solver-backed"]) == 1, command
+
+
 def test_what_rests_on_a_solver(unproved: str, capsys: Capture) -> None:
     code, found = report(capsys, unproved)
     (row,) = found["certificates"]

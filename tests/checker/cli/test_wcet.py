@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from checker.analysis.wcet import estimate
 from checker.cli import main, wcet
 
 pytestmark = pytest.mark.usefixtures("bounds_once")
@@ -307,3 +309,14 @@ def test_a_program_of_no_known_shape(go: Go, simt: Callable[[str], str]) -> None
     assert code == 2
     assert err.startswith(f"{path}:2:1: error: this jump is part of no choice or loop")
     assert "    jump l\n    ^" in err
+
+
+def test_a_solvers_word_is_enough_where_the_user_says_so(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = estimate.estimate
+
+    def backed(job: estimate.Job, mode: estimate.Mode) -> estimate.Estimate:
+        return replace(of(job, mode), evidence="solver-backed", engines=("z3",))
+
+    monkeypatch.setattr(estimate, "estimate", backed)
+    assert go(GCD, "--threads", "1", "--warp-size", "1")[0] == 1
+    assert go(GCD, "--threads", "1", "--warp-size", "1", "--accept", "solver-backed")[0] == 0
