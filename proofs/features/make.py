@@ -84,7 +84,9 @@ _PRICED = "j <- 0; while (j < n) { A[64 * j + tid.x] <- A[j] + 1; j <- j + 1; }"
 _TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
 
 _RING = "A[(tid.x + 70 * blockIdx.x) & 127] <- 1;"
-_CASES = "A[(tid.x + 48 * blockIdx.x) ^ 43] <- 1; A[2 * tid.x + (n & 1)] <- 1;"
+_ANY_SIGN = "A[(tid.x + n) ^ 1] <- 1; A[(tid.x + n) & ~3] <- 1; A[(tid.x + n) % 64] <- 1; A[(tid.x + n) / 4] <- 1;"
+_APART = "j <- 0; while (j != n) { A[tid.x] <- 1; j <- j + 1; }"
+_CASES = "A[(tid.x + 48 * blockIdx.x) ^ 43] <- 1; A[2 * tid.x + (n & 1)] <- 1; A[tid.x * (blockIdx.x + 1)] <- 1;"
 _FLAGS = """kernel feature
 param int n;
 global int A[];
@@ -142,6 +144,8 @@ FEATURES: Final[dict[str, Feature]] = {
     "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
     "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
     "ring": Feature(_kernel(_RING), block=(70, 1, 1)),
+    "any-sign": Feature(_kernel(_ANY_SIGN)),
+    "apart": Feature(_kernel(_APART), given=("n >= 0",)),
     "cases": Feature(_kernel(_CASES), block=(48, 1, 1), grid=(2, 1, 1)),
     "flags": Feature(_FLAGS),
     "reads": Feature(_kernel(_READS)),

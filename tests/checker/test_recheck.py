@@ -2204,6 +2204,9 @@ def test_lower_bounds_hold_at_every_store(facts: list[Any], term: Any, goal: Any
         ([("<=", "n", 0)], ("==", ("max", "n", 0), 0), True),
         ([], ("==", ("%", "n", 1), 0), True),
         ([], ("==", ("max", "n", 0), "n"), False),
+        ([], (">=", ("&", ("+", "i", ("&", "n", (1 << 27) - 1)), (1 << 32) - 1), 0), True),
+        ([], ("<", ("&", ("+", "i", "n"), 1023), 1024), True),
+        ([], ("<", ("&", ("+", "i", "n"), 1023), 1023), False),
     ],
 )
 def test_what_facts_say_of_signs(facts: list[Any], goal: Any, shown: bool) -> None:
