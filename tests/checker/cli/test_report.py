@@ -233,6 +233,8 @@ def test_each_launch_has_its_certificate(capsys: Capture, tmp_path: Path) -> Non
     assert report(capsys, SECTORS, wide, "--source", source)[0] == 0
     code, found = report(capsys, CONFLICTS, wide, "--source", source)
     assert (code, [len(row["warnings"]) for row in found["certificates"]]) == (1, [1, 1])
+    code, found = report(capsys, SECTORS, wide, "--source", launching(tmp_path, "1, 32"))  # of which one says nothing
+    assert (code, [len(row["warnings"]) for row in found["certificates"]]) == (1, [0, 1])
     narrow = written(tmp_path / "narrow.json", SECTORS, launch=launch | {"grid": [7, 1, 1]})
     code, found = report(capsys, narrow, "--source", launching(tmp_path, "8, 32"))
     assert (code, found["certificates"][0]["warnings"]) == (
