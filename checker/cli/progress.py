@@ -6,8 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Final
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Final, TypeVar
 
 PATIENCE: Final = 1.0
 """Seconds before a bar appears."""
@@ -15,23 +15,43 @@ PATIENCE: Final = 1.0
 
 @contextmanager
 def progress_bar(unit: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """A function that takes how many of `total` are done and draws them on standard error; None where that is no
-    terminal."""
+    """A function that takes how many of `total` are done; on a terminal they stand on standard error, as a bar, once
+    the work has taken a while. None where that is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    started = time.monotonic()
-    draw: Callable[[int], None] | None = None
-    with ExitStack() as stack:
-
-        def show(done: int) -> None:
-            nonlocal draw
-            if draw is None and time.monotonic() - started >= PATIENCE:
-                draw = stack.enter_context(_bar(unit, total))
-            if draw:
-                draw(done)
-
+    with _drawn(lambda: _bar(unit, total), 0) as show:
         yield show
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def _drawn(
+    opened: Callable[[], AbstractContextManager[Callable[[T], None]]], first: T
+) -> Iterator[Callable[[T], None]]:
+    """A function that takes what is to be shown; another thread draws it, by what is opened when it begins."""
+    told, started = [first], time.monotonic()
+    done, stack = threading.Event(), ExitStack()
+
+    def draw() -> None:
+        if done.wait(PATIENCE) and time.monotonic() - started < PATIENCE:
+            return
+        show = stack.enter_context(opened())
+        show(told[0])
+        while not done.wait(_TURN):
+            show(told[0])
+        show(told[0])
+
+    thread = threading.Thread(target=draw, daemon=True)
+    thread.start()
+    try:
+        yield lambda what: told.__setitem__(0, what)
+    finally:
+        done.set()
+        thread.join()
+        stack.close()
 
 
 @contextmanager
@@ -49,27 +69,11 @@ def _bar(unit: str, total: int) -> Iterator[Callable[[int], None]]:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """A function that takes the name of what is being worked on; on a terminal the name stands on standard error,
     beside the time that has passed, once the work has taken a while."""
-    told = [text]
     if not sys.stderr.isatty():
-        yield lambda text: told.__setitem__(0, text)
+        yield lambda _: None
         return
-    done, drawn = threading.Event(), ExitStack()
-
-    def draw() -> None:
-        if done.wait(PATIENCE):
-            return
-        show = drawn.enter_context(_spinner())
-        while not done.wait(_TURN):
-            show(told[0])
-
-    thread = threading.Thread(target=draw, daemon=True)
-    thread.start()
-    try:
-        yield lambda text: told.__setitem__(0, text)
-    finally:
-        done.set()
-        thread.join()
-        drawn.close()
+    with _drawn(_spinner, text) as show:
+        yield show
 
 
 _TURN: Final = 0.1
@@ -83,5 +87,5 @@ def _spinner() -> Iterator[Callable[[str], None]]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("")
-        yield lambda text: bar.update(task, description=text, refresh=True)
+        task = bar.add_task("", visible=False)
+        yield lambda text: bar.update(task, description=text, visible=True, refresh=True)

@@ -33,6 +33,16 @@ def test_a_long_run_on_a_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -
     assert "blocks" in text
 
 
+def test_a_run_of_which_nothing_is_done_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    with progress.progress_bar("blocks", 20):
+        _shown("0/20", stream)
+    assert "0/20" in stream.getvalue()
+
+
 def test_a_short_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(monkeypatch, Terminal(), 60) == ""
 
