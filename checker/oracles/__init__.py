@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from checker.oracles import arithmetic, smt
 from checker.oracles.counts import Count, What, one_access
+from checker.oracles.desk import KNOWN, Desk, Query
 from checker.oracles.instances import shown
 from checker.oracles.lanes import View
 from checker.oracles.terms import alike, facts_of, inputs, leaf_type, prepared, with_fresh
@@ -27,6 +28,7 @@ from logic.assertions import (
     Obligation,
     P,
     Proved,
+    Refuted,
     Uniform,
     Unknown,
     Verdict,
@@ -38,7 +40,7 @@ from logic.contracts import elements_in, nested
 from logic.metrics import Hardware
 from logic.potentials import OPERATED, ZERO, Apply, Log2, Poly, Sym, atoms, leaves
 from logic.source import SourceError
-from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Type, Var, show, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Type, Var, show, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 MAX_CASES: Final = 2**16
@@ -67,7 +69,7 @@ class Record:
     asked: Obligation
     verdict: Verdict
     seconds: float
-    queries: tuple[smt.Query, ...] = ()
+    queries: tuple[Query, ...] = ()
     deep: bool = False
     """Whether it is nested too deeply to be shown."""
 
@@ -95,7 +97,7 @@ class Oracles:
     limit: float = 2.0
     log: list[Record] = field(default_factory=list)
     pace: Pace = "all"
-    _desk: smt.Desk = field(default_factory=smt.Desk, repr=False)
+    _desk: Desk = field(default_factory=Desk, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
@@ -150,7 +152,7 @@ class Oracles:
             self._answers[key] = record
         return record
 
-    def _try(self, obligation: Obligation, context: Context, desk: smt.Desk) -> Verdict:
+    def _try(self, obligation: Obligation, context: Context, desk: Desk) -> Verdict:
         try:
             self._check_types(obligation, context)
             return self._decide(obligation, context, desk)
@@ -199,7 +201,7 @@ class Oracles:
 
     # --- the portfolio --------------------------------------------------------------------------------------------
 
-    def _decide(self, o: Obligation, context: Context, desk: smt.Desk) -> Verdict:
+    def _decide(self, o: Obligation, context: Context, desk: Desk) -> Verdict:
         match o:
             case Entails():
                 sigma = with_fresh(context.sigma, (*o.p, *o.goal))
@@ -209,18 +211,21 @@ class Oracles:
                 if exact := arithmetic.entails(facts, o.goal):
                     return exact
                 facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
+                question = smt.entails(o, facts, sigma, desk)
+                if self.pace == "all" and question.hopeless:
+                    return question.answer()
                 alone = self._view(o.p, frozenset(), context, alone=True)
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
                     return Proved("lanes", "it has this value at every thread")
-                return self._solved(lambda: smt.entails(o, facts, sigma, desk))
+                return self._solved(question.answer)
             case AtLeast():
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = (*self._facts_of(o.p, context), *self._by_contracts(o.p, [o.q - o.r], context))
                 exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
-                found = exact or self._solved(lambda: smt.at_least(o, facts, sigma, desk))
+                found = exact or self._solved(lambda: smt.at_least(o, facts, sigma, desk).answer())
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
                 return (_proved(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():
@@ -244,16 +249,23 @@ class Oracles:
         spoken = dict.fromkeys((*asked, *(a for a in known if nested(a) <= deepest)))
         return shown(contracts, spoken, p, ask)
 
-    def _uniform(self, o: Uniform, context: Context, desk: smt.Desk) -> Verdict:
+    def _uniform(self, o: Uniform, context: Context, desk: Desk) -> Verdict:
         if alike(o.expr, o.x, context.scope):
             return Proved("syntactic", "nothing in it depends on the thread")
-        view = self._view(o.p, o.x, context)
+        pair = self._pair(o.p, o.x, context)
+        question, own = smt.uniform(o, pair, desk), inputs(o.expr, pair.sigma)
+        if self.pace == "all" and own is None and question.hopeless:
+            return question.answer()
+        known = isinstance(o.expr, Read) and o.expr.array in pair.sigma.stable  # P may say what it is
+        for part in () if known else own or ():
+            if isinstance(self._record(replace(o, expr=part), context).verdict, Refuted):
+                return Unknown(KNOWN, "what arrays or base types make of it may differ")
+        view = pair.view()
         if view.uniform(prepared(o.expr, view.sigma)[0]):
             return Proved("lanes", "the active lanes agree")
-        pair = self._pair(o.p, o.x, context, view)
-        parts = inputs(o.expr, view.sigma) if pair.same_warp() else None
+        parts = own if pair.same_warp() else None
         if parts is None:
-            return self._solved(lambda: smt.uniform(o, pair, desk))
+            return self._solved(question.answer)
         verdicts: list[Verdict] = []
         for part in parts:
             verdicts.append(self(replace(o, expr=part), context))
@@ -264,7 +276,7 @@ class Oracles:
             return Unknown(open_[0].engine if open_ else "syntactic", "what arrays or base types make of it may differ")
         return next((v for v in verdicts if v.engine not in ("syntactic", "lanes")), verdicts[0])
 
-    def _at_most(self, o: AtMost, context: Context, desk: smt.Desk) -> Verdict:
+    def _at_most(self, o: AtMost, context: Context, desk: Desk) -> Verdict:
         cap = context.hardware.warp * one_access(o.what, context.sigma.arrays[o.array], context.hardware)
         if o.n >= cap:
             return Proved("closed-form", f"a warp cannot touch more than {cap}")
@@ -273,17 +285,15 @@ class Oracles:
             return Proved(count.engine, f"at most {count.n}")
         if not count.loose:
             return Unknown(count.engine, f"the lanes may touch {count.n}")
-        view = self._view(o.p, o.x, context)
         quick = replace(desk, limit=self.limit * SPAN_PATIENCE)
-        return self._solved(lambda: smt.at_most(o, self._pair(o.p, o.x, context, view), quick))
+        return self._solved(lambda: smt.at_most(o, self._pair(o.p, o.x, context), quick))
 
     def _solved(self, ask: Callable[[], Verdict]) -> Verdict:
         """A solver's answer, where solvers are asked."""
         return ask() if self.pace == "all" else Unknown("none", "no solver is asked for lack of time")
 
-    def _pair(self, p: P, x: X, context: Context, view: View) -> smt.Pair:
-        one_warp = view.threads is not None and view.threads <= context.hardware.warp
-        return smt.Pair(context, view.sigma, p, x, view.in_rows, one_warp)
+    def _pair(self, p: P, x: X, context: Context) -> smt.Pair:
+        return smt.Pair(context, with_fresh(context.sigma, p), p, x, lambda: self._view(p, x, context))
 
     # --- lanes ----------------------------------------------------------------------------------------------------
 

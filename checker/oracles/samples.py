@@ -14,7 +14,7 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
-from checker.oracles.terms import SLOPE, Valued, evaluator, leaf_name, leaf_type, leaves_in
+from checker.oracles.terms import FAR, SLOPE, Valued, evaluator, leaf_name, leaf_type, leaves_in
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements
 from logic.facts import compared
@@ -137,6 +137,16 @@ class Sampler:
                 own[name] = own[name] if value is None else value
             found.append(own)
         return self._joined(found)
+
+    def apart(self, store: Mapping[str, Value]) -> Iterator[Store]:
+        """Stores like one at which the facts hold, for two threads, where these hold, too, and something that the first
+        thread has of its own is far from what the second one has."""
+        for name, definition, _ in self.steps:
+            own = self._name(name, 1)
+            if definition is None and name not in self.shared and name not in PLACE and type(store[own]) is int:
+                far = self.refitted({**store, own: store[own] + FAR})
+                if self.fits(far):
+                    yield far
 
     def fits(self, store: Mapping[str, Value]) -> bool:
         """Whether the facts hold at a store, for each thread."""

@@ -7,26 +7,29 @@ for every function holds for the real one. z3 is imported at the first query.
 
 from __future__ import annotations
 
-import hashlib
 import operator
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
 from importlib import import_module
 from itertools import permutations
-from math import inf, lcm
+from math import lcm
 from time import perf_counter
 from typing import Any, Final
 
 from checker.oracles import second
 from checker.oracles.counts import span_count
+from checker.oracles.desk import KNOWN, Answer, Desk, Real, refuted
+from checker.oracles.lanes import View
 from checker.oracles.samples import Sampler, Store
 from checker.oracles.terms import (
     SLOPE,
+    WAY,
     facts_of,
     is_function,
+    is_made_up,
     is_predicate,
     leaf_name,
     leaf_type,
@@ -39,28 +42,21 @@ from logic.contracts import elements_in
 from logic.metrics import phase_count
 from logic.operators import COMPARISONS, Value
 from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
-from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var
+from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
 
 MAX_SHIFT: Final = 64
 MAX_SPAN: Final = 4096
-MAX_EXAMPLES: Final = 48
-MAX_DRAWN: Final = 64
-HOPELESS: Final = 32
-"""Stores after which no more are drawn for facts that held at none of them."""
-"""The most samplers whose stores are kept, some 100 kB each."""
 MEMORY: Final = 192
 """MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
+QUICK: Final = 0.2
+"""The seconds that Z3's plain solver may take."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
-KNOWN: Final = "examples"
-"""The engine that refutes by a store that refuted something else before."""
-
-"""Stores that were drawn, and what draws more."""
-
-Real = Callable[[Mapping[str, Value]], bool]
-"""Whether a store refutes a claim, computed exactly. Raises KeyError where that cannot be computed."""
+PLAIN: Final[tuple[Store, ...]] = ({},)
+MADE_UP: Final[tuple[Store, ...]] = tuple({WAY: i} for i in range(4))
+"""What stores have besides: nothing, or a way in which what is read is made up, each of these in turn."""
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "<": operator.lt,
@@ -299,26 +295,28 @@ def _literal(t: Any) -> int | None:
     return int(t.as_long()) if z3.is_int_value(t) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The solver's answer on a conjunction (`unsat`, `sat`, `unknown`), with values for the leaves where `sat`."""
-
-    said: str
-    store: dict[str, Value]
-    text: str
-
-
 def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
-    solver = _z3().Solver(ctx=encoding.context)
-    solver.set("random_seed", 0)
-    solver.set("max_memory", MEMORY)
-    solver.add(*claims, *encoding.axioms, *encoding.growth())
-    text = solver.to_smt2()
-    return desk.put(text, engine(), lambda limit: _checked(solver, encoding, text, limit))
+    """What Z3 says: its plain solver, which decides most of what it decides in half the time, or else all of it."""
+    z3 = _z3()
+    plain, whole = z3.SimpleSolver(ctx=encoding.context), z3.Solver(ctx=encoding.context)
+    plain.add(*claims, *encoding.axioms, *encoding.growth())
+    text = plain.to_smt2()
+
+    def ask(limit: float) -> Answer:
+        start = perf_counter()
+        quick = _checked(plain, encoding, text, min(limit, QUICK))
+        if quick.said != "unknown":
+            return quick
+        whole.add(plain.assertions())
+        return _checked(whole, encoding, text, limit - (perf_counter() - start))
+
+    return desk.put(text, engine(), ask)
 
 
 def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer:
     z3 = _z3()
+    solver.set("random_seed", 0)
+    solver.set("max_memory", MEMORY)
     solver.set("timeout", max(1, int(limit * 1000)))
     said = str(solver.check())
     store: dict[str, Value] = {}
@@ -330,132 +328,6 @@ def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer
     return Answer(said, store, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A question to one engine, as it was asked: SMT-LIB text, the engine with its version, its answer, and seconds.
-
-    `digest` is the SHA-256 of the text; `cached` says that the engine had answered the same text before.
-    """
-
-    text: str
-    digest: str
-    engine: str
-    said: str
-    seconds: float
-    limit: float
-    cached: bool = False
-
-
-@dataclass(slots=True)
-class Patience:
-    """The seconds that are left for all queries together."""
-
-    left: float = inf
-
-
-@dataclass(slots=True)
-class Drawn:
-    """Stores that a sampler gives: those at which its facts hold so far, what draws more, and how many were drawn.
-
-    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids; an entry keeps its
-    example alive, so that its id stays its own.
-    """
-
-    more: Iterator[Store]
-    stores: list[Store] = field(default_factory=list)
-    tried: int = 0
-    examples: dict[int, tuple[Store, list[Store]]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Desk:
-    """Where queries are made: how many seconds each may take, and all together, those made so far, and the answers by
-    digest and engine.
-
-    An answer is taken up again only for the same text, the same engine and at least the time that it was given.
-    `examples` are stores that refuted something: most guesses that are wrong are wrong in a store that is known.
-    """
-
-    limit: float = 2.0
-    asked: list[Query] = field(default_factory=list)
-    answers: dict[tuple[str, str], tuple[float, Answer]] = field(default_factory=dict)
-    examples: list[dict[str, Value]] = field(default_factory=list)
-    patience: Patience = field(default_factory=Patience)
-    drawn: dict[Hashable, Drawn] = field(default_factory=dict)
-    """Stores drawn of late, and what draws more of them, by what they are drawn for."""
-
-    def known(self, sampler: Sampler, real: Real) -> Refuted | None:
-        """Refuted where an example does it, or one that is drawn."""
-        for i in reversed(range(len(self.examples))):
-            for store in self._fitting(sampler, self.examples[i]):
-                if known := _refuted(store, real):
-                    self.examples.append(self.examples.pop(i))
-                    return known
-        for store in self.draws(sampler):
-            if known := _refuted(store, real):
-                self.learn(store)
-                return known
-        return None
-
-    def draws(self, sampler: Sampler) -> Iterator[Store]:
-        """Stores from the sampler at which its facts hold; equal facts and names give equal stores."""
-        drawn = self._drawn(sampler)
-        yield from drawn.stores
-        for store in drawn.more:
-            drawn.tried += 1
-            if sampler.fits(store):
-                drawn.stores.append(store)
-                yield store
-            elif not drawn.stores and drawn.tried >= HOPELESS:
-                drawn.more = iter(())
-                return
-
-    def _fitting(self, sampler: Sampler, example: Store) -> Sequence[Store]:
-        """The example's values for the sampler's names, as they are and with what is defined computed from the rest,
-        where the sampler's facts hold."""
-        known = self._drawn(sampler).examples
-        if id(example) not in known:
-            store = sampler.taken(example)
-            both = [store, *([other] if (other := sampler.refitted(store)) != store else [])]
-            known[id(example)] = example, [s for s in both if sampler.fits(s)]
-        return known[id(example)][1]
-
-    def _drawn(self, sampler: Sampler) -> Drawn:
-        """What has been drawn from samplers like this one."""
-        key = sampler.key
-        found = self.drawn.pop(key) if key in self.drawn else Drawn(sampler.draws())
-        self.drawn[key] = found  # the latest
-        if len(self.drawn) > MAX_DRAWN:
-            del self.drawn[next(iter(self.drawn))]
-        return found
-
-    def learn(self, store: dict[str, Value]) -> None:
-        """One more example; the one that was of use the longest time ago is dropped."""
-        self.examples.append(store)
-        del self.examples[:-MAX_EXAMPLES]
-
-    def put(self, text: str, engine: str, ask: Callable[[float], Answer]) -> Answer:
-        """The engine's answer to the text, which `ask` gets within so many seconds; `unknown` once none are left."""
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        limit, known = self.answers.get((digest, engine), (0.0, None))
-        may = min(self.limit, self.patience.left)
-        cached = known is not None and (known.said != second.UNKNOWN or limit >= may)
-        start = perf_counter()
-        answer = known if known is not None and cached else ask(may) if may > 0 else Answer(second.UNKNOWN, {}, text)
-        seconds = perf_counter() - start
-        self.patience.left -= 0.0 if cached else seconds
-        self.answers[digest, engine] = max(limit, may), answer
-        self.asked.append(Query(text, digest, engine, answer.said, seconds, may, cached))
-        return answer
-
-
-def _refuted(store: Mapping[str, Value], real: Real) -> Refuted | None:
-    try:
-        return Refuted(KNOWN, {n: int(value) for n, value in sorted(store.items())}) if real(store) else None
-    except KeyError:
-        return None
-
-
 def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
     """What a store that refutes a claim says of it: nothing where it made up what arrays hold, which need not keep
     contracts (claims have no more of these than is asked for); but no solver would prove it either."""
@@ -463,45 +335,74 @@ def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
     return Unknown(found.engine, "what is known of the elements of arrays does not tell") if made_up else found
 
 
-def _decide(
-    sigma: Signature,
-    shared: X,
-    common_reads: bool,
-    sampler: Sampler,
-    claims: Callable[[Encoding], list[Any]],
-    real: Real,
-    desk: Desk,
-) -> Verdict:
-    """Proved when no values satisfy the claims, refuted when some do and `real` finds the same, exactly.
+@dataclass
+class Question:
+    """What a solver is asked: proved when no values satisfy the claims, refuted when some do and `real` finds the same,
+    exactly.
 
-    The sampler knows the names that `real` looks at.
+    The sampler knows the names that `real` looks at. `free` is `real` where what is read, and what base types make of
+    values, is made up: where a store shows that, a solver would find a model too, which nothing confirms. What is `far`
+    may be refuted by values that are far apart.
     """
-    if known := desk.known(sampler, real):
-        return _told(known, sampler)
-    z3 = _z3()
-    encoding = Encoding(sigma, shared, common_reads)
-    try:
-        answer = _ask(encoding, claims(encoding), desk)
-    except (z3.Z3Exception, ValueError) as problem:
-        return Unknown(engine(), f"the solver failed: {problem}")
-    name, said, store = engine(), answer.said, answer.store
-    if said not in ("unsat", "sat"):
-        name = second.engine()
-        other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
-        said = other.said
-        store = {leaf: other.store.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
-    if said == "unsat":
-        return Proved(name, "the negation has no model")
-    if said != "sat":
-        return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
-    store = {**sampler.zeros, **store}
-    if known := _refuted(store, real):
-        desk.learn(store)
-        return _told(replace(known, engine=name), sampler)
-    return Unknown(name, "the solver's model could not be confirmed")
+
+    sigma: Signature
+    shared: X
+    common_reads: bool
+    sampler: Sampler
+    claims: Callable[[Encoding], list[Any]]
+    real: Real
+    desk: Desk
+    free: Real | None = None
+    far: bool = False
+
+    @cached_property
+    def told(self) -> Verdict | None:
+        """The verdict by stores, where one tells."""
+        desk, sampler = self.desk, self.sampler
+        if known := desk.known(sampler, self.real):
+            return _told(known, sampler)
+        if self.far and any(refuted(far, self.real) for store in desk.fitting(sampler) for far in sampler.apart(store)):
+            return Unknown(KNOWN, "values may be far apart")
+        if self.free is not None and any(refuted(store, self.free) for store in desk.fitting(sampler)):
+            return Unknown(KNOWN, "it depends on what arrays hold, or on values of base types")
+        return None
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a store shows that nothing proves it, whatever is known of the elements of arrays."""
+        return self.told is not None and SLOPE.name not in self.sampler.zeros
+
+    def answer(self) -> Verdict:
+        """The verdict, by a solver where no store tells."""
+        return self.told or self._solved(self.desk)
+
+    def _solved(self, desk: Desk) -> Verdict:
+        z3 = _z3()
+        encoding = Encoding(self.sigma, self.shared, self.common_reads)
+        try:
+            answer = _ask(encoding, self.claims(encoding), desk)
+        except (z3.Z3Exception, ValueError) as problem:
+            return Unknown(engine(), f"the solver failed: {problem}")
+        name, said, store = engine(), answer.said, answer.store
+        if said not in ("unsat", "sat"):
+            name = second.engine()
+            other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
+            said = other.said
+            store = {leaf: other.store.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
+        if said == "unsat":
+            return Proved(name, "the negation has no model")
+        if said != "sat":
+            return Unknown(f"{engine()}, {name}", "no solver could decide it in time")
+        store = {**self.sampler.zeros, **store}
+        if known := refuted(store, self.real):
+            desk.learn(store)
+            return _told(replace(known, engine=name), self.sampler)
+        if self.free is not None and self.sampler.fits(store):
+            desk.learn(store)
+        return Unknown(name, "the solver's model could not be confirmed")
 
 
-def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Verdict:
+def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Question:
     """P |- goal, for one arbitrary thread; the goal is not opaque, `facts` are P and what the launch says."""
 
     def claims(encoding: Encoding) -> list[Any]:
@@ -510,10 +411,10 @@ def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Verdict:
     def real(store: Mapping[str, Value]) -> bool:
         return not all(value_of(g, store) for g in o.goal) and all(value_of(f, store) for f in facts)
 
-    return _decide(sigma, frozenset(), True, Sampler(facts, o.goal, sigma), claims, real, desk)
+    return Question(sigma, frozenset(), True, Sampler(facts, o.goal, sigma), claims, real, desk)
 
 
-def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Verdict:
+def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Question:
     """q >= r, for one arbitrary thread; `facts` are P and what the launch says."""
     difference = o.q - o.r
     unknowns = leaves(difference) | ({SLOPE} if elements_in([difference]) else set())
@@ -527,7 +428,7 @@ def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Verdict:
             value_of(f, store) for f in facts
         )
 
-    return _decide(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
+    return Question(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
 
 
 # --- two threads -----------------------------------------------------------------------------------------------------
@@ -545,12 +446,18 @@ class Pair:
     sigma: Signature
     p: P
     x: X
-    in_rows: bool
-    one_warp: bool
-    """The block is known to be one warp."""
+    view: Callable[[], View]
+
+    @property
+    def in_rows(self) -> bool:
+        return self.view().in_rows
 
     def same_warp(self) -> bool:
-        return self.context.scope == "warp" or self.one_warp
+        """Whether they are, as their scope is a warp or the block is known to be one."""
+        if self.context.scope == "warp":
+            return True
+        threads = self.view().threads
+        return threads is not None and threads <= self.context.hardware.warp
 
     @cached_property
     def facts(self) -> P:
@@ -575,11 +482,12 @@ def _linear(of: Callable[[Leaf], Any]) -> Any:
 
 
 def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
-    """P and the launch for both threads, which are of one warp where `together`."""
+    """P and the launch for both threads, which are of one warp, and not the same, where `together`."""
     claims = [encoding.term(f, t) for t in (1, 2) for f in pair.facts]
     if not together:
         return claims
     warp, size = encoding.integer("?warp"), pair.context.hardware.warp
+    claims.append(encoding.integer("?lane@1") != encoding.integer("?lane@2"))
     for t in (1, 2):
         lane = encoding.integer(f"?lane@{t}")
         number = _linear(lambda leaf, t=t: encoding.leaf(leaf, t))  # type: ignore[misc]
@@ -602,16 +510,13 @@ def _really_two_threads(pair: Pair, store: Mapping[str, Value]) -> list[dict[str
             return None
         stores.append(one)
     if pair.same_warp():
-        first, second = (
-            int(_linear(lambda leaf, s=s: int(s[leaf_name(leaf)]))) // pair.context.hardware.warp  # type: ignore[misc]
-            for s in stores
-        )
-        if first != second:
+        first, second = (int(_linear(lambda leaf, s=s: int(s[leaf_name(leaf)]))) for s in stores)  # type: ignore[misc]
+        if first == second or first // pair.context.hardware.warp != second // pair.context.hardware.warp:
             return None
     return stores
 
 
-def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
+def uniform(o: Uniform, pair: Pair, desk: Desk) -> Question:
     """P; X |- e unif: two threads that differ on e do not exist."""
     e, sigma = prepared(o.expr, pair.sigma)
 
@@ -619,11 +524,18 @@ def uniform(o: Uniform, pair: Pair, desk: Desk) -> Verdict:
         threads = _two_threads(pair, encoding, pair.same_warp())
         return [*threads, encoding.term(e, 1) != encoding.term(e, 2)]
 
-    def real(store: Mapping[str, Value]) -> bool:
+    def real(store: Mapping[str, Value], ways: Iterable[Mapping[str, Value]] = PLAIN) -> bool:
         stores = _really_two_threads(pair, store)
-        return stores is not None and value_of(e, stores[0]) != value_of(e, stores[1])
+        return stores is not None and any(
+            value_of(e, {**stores[0], **way}) != value_of(e, {**stores[1], **way}) for way in ways
+        )
 
-    return _decide(sigma, o.x, pair.same_warp(), pair.sampler(e, sigma), claims, real, desk)
+    return Question(sigma, o.x, pair.same_warp(), pair.sampler(e, sigma), claims, real, desk, _free(e, real))
+
+
+def _free(e: Expr, real: Callable[[Mapping[str, Value], Iterable[Mapping[str, Value]]], bool]) -> Real | None:
+    """`real` with values made up in some ways, where e needs some."""
+    return (lambda store: real(store, MADE_UP)) if any(map(is_made_up, subterms(e))) else None
 
 
 def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
@@ -640,9 +552,13 @@ def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
         threads = _two_threads(pair, encoding, True)
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
-    def real(store: Mapping[str, Value]) -> bool:
+    def real(store: Mapping[str, Value], ways: Iterable[Mapping[str, Value]] = PLAIN) -> bool:
         stores = _really_two_threads(pair, store)
-        return stores is not None and int(value_of(index, stores[0])) - int(value_of(index, stores[1])) > span
+        return stores is not None and any(
+            int(value_of(index, {**stores[0], **way})) - int(value_of(index, {**stores[1], **way})) > span
+            for way in ways
+        )
 
-    verdict = _decide(sigma, o.x, True, pair.sampler(index, sigma), claims, real, desk)
+    free = _free(index, real)
+    verdict = Question(sigma, o.x, True, pair.sampler(index, sigma), claims, real, desk, free, far=True).answer()
     return verdict if isinstance(verdict, Proved) else Unknown(engine(), f"indices may be more than {span} apart")

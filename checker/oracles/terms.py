@@ -6,11 +6,12 @@ opaque: `prepared` writes both into the expression itself, so that no oracle has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Final
+from zlib import crc32
 
 from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
@@ -21,8 +22,14 @@ from logic.typing import Signature, type_of
 MAX_VALUED: Final = 2**14
 """Expressions whose ways to their values are kept: each is asked for in many stores."""
 
+FAR: Final = 10**6
+"""A distance between values that is farther than what is asked of lanes."""
+
 SLOPE: Final = Param("elem:")
 """What stands for the contents of stable arrays in stores that may refute something: each holds i times this at i."""
+
+WAY: Final = "?way"
+"""The name of what says, in a store, in which way the values of reads and of base types are made up."""
 
 Valued = Callable[[Mapping[str, Value]], Value]
 """The value of an expression in a store. Raises KeyError where there is none."""
@@ -136,8 +143,10 @@ def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Exp
 
 
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
-    """The exact value of e, where stable arrays hold what `SLOPE` says. Raises KeyError for a leaf without a value,
-    another read or an opaque operator."""
+    """The exact value of e, where stable arrays hold what `SLOPE` says. Raises KeyError for a leaf without a value.
+
+    Another read, and an operator on base types, is some function of its operands, which one depends on what the store
+    has for `WAY`; where it has nothing, they raise KeyError, too."""
     return evaluator(e)(store)
 
 
@@ -147,7 +156,7 @@ def evaluator(e: Expr) -> Valued:
     match e:
         case Const(value, type_):
             if isinstance(value, str):
-                return partial(_unknown, value)
+                return partial(_some, value, ())
             known = bool(value) if type_ == BOOL else value
             return lambda _: known
         case Var() | Param() | Tid():
@@ -157,14 +166,33 @@ def evaluator(e: Expr) -> Valued:
         case Op(op, (index,)) if op.startswith(ELEMENT):
             place = evaluator(index)
             return lambda store: store[SLOPE.name] * place(store)
+        case Op(op, args) if is_function(op):
+            made, predicate = partial(_some, op, tuple(map(evaluator, args))), is_predicate(op)
+            return lambda store: made(store) > 0 if predicate else made(store)
         case Op(op, (a, b)):
             left, right = evaluator(a), evaluator(b)
             return lambda store: denote(op, (left(store), right(store)))
         case Op(op, args):
             values = tuple(map(evaluator, args))
             return lambda store: denote(op, tuple(value(store) for value in values))
-        case Read(array, _):
-            return partial(_unknown, array)
+        case Read(array, index):
+            return partial(_some, array, (evaluator(index),))
+
+
+def is_made_up(e: Expr) -> bool:
+    """Whether the value of an expression, prepared, is made up: it is read, or of a base type, or made by one."""
+    match e:
+        case Const(value, _):
+            return isinstance(value, str)
+        case Op(op, _):
+            return is_function(op) and not op.startswith(ELEMENT)
+    return isinstance(e, Read)
+
+
+def _some(name: str, args: Sequence[Valued], store: Mapping[str, Value]) -> int:
+    """0, or the one or the other number that is far from it."""
+    own = store[WAY], name, *(int(value(store)) for value in args)
+    return (-FAR, 0, FAR)[crc32(repr(own).encode()) % 3]
 
 
 def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
@@ -172,7 +200,3 @@ def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
     if count > 4096:
         raise KeyError("a shift too far to carry out")
     return denote("<<", (value(store), count))
-
-
-def _unknown(what: str, _: Mapping[str, Value]) -> Value:
-    raise KeyError(what)

@@ -122,6 +122,8 @@ class _Analysis(Analysis):
         self.sigma = context.sigma
         self.given = said((), context)
         self.single = all(value(Param(f"blockDim.{axis}"), self.given.numbers) == 1 for axis in "xyz")
+        self.rows = (context.launch.block[0] or 1) % context.hardware.warp == 0
+        """Whether the threads of a warp, which are as many as may be, differ in threadIdx.x alone."""
         self.begun: list[Loop] = []
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
@@ -139,7 +141,7 @@ class _Analysis(Analysis):
     def uniform(self, p: P, x: X, e: Expr) -> bool:
         """Whether e is uniform under P and X; the print does not look at X (erratum 5)."""
         shared: X = frozenset() if self.printed else x
-        differs = not self.single and loose(p, shared, e, self.sigma)
+        differs = not self.single and loose(p, shared, e, self.sigma, self.rows)
         return not differs and self.proves(Uniform(p, shared, e))
 
     def entails(self, p: P, goal: Expr) -> bool:

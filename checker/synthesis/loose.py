@@ -28,9 +28,10 @@ BY_LITERAL: Final = {"*": 0, "&": 0, "|": -1, "<<": None, ">>": None}
 """Operators whose value differs with the left operand where the right one is a literal, but for this one."""
 
 
-def loose(p: P, x: X, e: Expr, sigma: Signature) -> bool:
+def loose(p: P, x: X, e: Expr, sigma: Signature, rows: bool = False) -> bool:
     """Whether e is made of a variable that may differ between threads and of which P says nothing, such that it is not
-    uniform wherever P holds of two threads at all. False says nothing: P may leave one thread.
+    uniform wherever P holds of two threads at all. False says nothing: P may leave one thread. With `rows`, warps are
+    full, and their threads differ in threadIdx.x alone.
 
     >>> from logic.syntax import INT
     >>> a, b, n = map(Var, "abn")
@@ -39,7 +40,7 @@ def loose(p: P, x: X, e: Expr, sigma: Signature) -> bool:
     >>> loose(p, frozenset("n"), b, sigma), loose(p, frozenset("n"), Op("-", (b, a)), sigma)
     (True, False)
     """
-    values, tied, alone = _definitions(p, x)
+    values, tied, alone = _definitions(p, x, rows)
     if alone:
         return False
     known: dict[str, Shown] = {}
@@ -101,7 +102,7 @@ def _sum(found: Iterable[Shown]) -> Shown:
 
 
 @lru_cache(maxsize=16)
-def _definitions(p: P, x: X) -> tuple[dict[str, Expr], frozenset[str], bool]:
+def _definitions(p: P, x: X, rows: bool) -> tuple[dict[str, Expr], frozenset[str], bool]:
     """What P says that variables are, without cycles; the variables that other facts speak of, or that these are made
     of; and whether such facts may leave one thread alone."""
     values: dict[str, Expr] = {}
@@ -117,15 +118,15 @@ def _definitions(p: P, x: X) -> tuple[dict[str, Expr], frozenset[str], bool]:
         else:
             others.append(fact)
     said = frozenset(name for fact in others for name in _names(fact))
-    own = {name for name, e in values.items() if _placed(e)}
+    own = {name for name, e in values.items() if _placed(e, rows)}
     own |= {name for name, below in made.items() if below & own}
-    alone = any((_placed(fact) or _names(fact) & own) and _tells_place(fact) for fact in others)
+    alone = any((_placed(fact, rows) or _names(fact) & own) and _tells_place(fact) for fact in others)
     return values, said.union(*(made.get(name, ()) for name in said)), alone
 
 
-def _placed(e: Expr) -> bool:
-    """Whether an expression speaks of a thread's place in its block, or of its warp."""
-    return any(isinstance(t, Tid) or t == Param(WARP_INDEX) for t in leaves_in(e))
+def _placed(e: Expr, rows: bool) -> bool:
+    """Whether an expression speaks of a thread's place in its block, or of its warp; with `rows`, of that in a warp."""
+    return any(t == Tid("x") if rows else isinstance(t, Tid) or t == Param(WARP_INDEX) for t in leaves_in(e))
 
 
 def _tells_place(fact: Expr) -> bool:

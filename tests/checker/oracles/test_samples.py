@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 
-from checker.oracles import Oracles, samples, smt
+from checker.oracles import Oracles, samples
+from checker.oracles.desk import Desk
 from checker.oracles.samples import Sampler
-from checker.oracles.smt import Desk
 from checker.oracles.terms import facts_of, value_of
 from logic.assertions import AtLeast, Context, Entails, Launch, P, Proved, Refuted, Uniform, Unknown, Verdict, conj
 from logic.metrics import HARDWARE, METRICS
@@ -126,7 +126,7 @@ def test_a_store_fits_where_every_fact_holds_for_each_thread() -> None:
 
 
 def test_no_more_is_drawn_where_no_store_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smt, "HOPELESS", 5)
+    monkeypatch.setattr("checker.oracles.desk.HOPELESS", 5)
     never = sampler(conj((*PIXELS, op(">", op("*", i, i), op("+", op("*", i, i), op("/", w, h)))), SIGMA))
     desk = Desk()
     assert list(desk.draws(never)) == []

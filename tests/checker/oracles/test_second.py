@@ -13,6 +13,7 @@ import cvc5
 import pytest
 
 from checker.oracles import Oracles, samples, second, smt
+from checker.oracles.desk import Answer, Desk
 from logic.assertions import AtMost, Context, Entails, Launch, Proved, Refuted, Uniform, Unknown, Verdict, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Tid, Var
@@ -44,7 +45,7 @@ def nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def z3_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Z3 writes its text and then says that it does not know."""
     ask = smt._ask
-    monkeypatch.setattr(smt, "_ask", lambda *args: smt.Answer("unknown", {}, ask(*args).text))
+    monkeypatch.setattr(smt, "_ask", lambda *args: Answer("unknown", {}, ask(*args).text))
 
 
 LINEAR = op("<", x, i), op("<=", x, y), op("<", y, i)
@@ -52,13 +53,14 @@ LINEAR = op("<", x, i), op("<=", x, y), op("<", y, i)
 
 def test_a_remainder_that_z3_does_not_find() -> None:
     """(x + i * n) mod n = x mod n for n > 0: cvc5 needs 0.2 s, Z3 has no answer after ten times that."""
-    desk = smt.Desk()
+    desk = Desk()
 
     def claims(encoding: smt.Encoding) -> list[Any]:
         a, b, c = (encoding.leaf(leaf, 0) for leaf in (x, i, n))
         return [c > 0, (a + b * c) % c != a % c]
 
-    verdict = smt._decide(SIGMA, frozenset(), True, samples.Sampler((), (), SIGMA), claims, lambda _: False, desk)
+    sampler = samples.Sampler((), (), SIGMA)
+    verdict = smt.Question(SIGMA, frozenset(), True, sampler, claims, lambda _: False, desk).answer()
     assert isinstance(verdict, Proved), verdict
     assert verdict.engine == f"cvc5 {cvc5.__version__}"
     first, other = desk.asked

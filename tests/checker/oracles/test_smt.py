@@ -11,6 +11,7 @@ import pytest
 import z3
 
 from checker.oracles import Oracles, samples, smt
+from checker.oracles.desk import KNOWN, Answer, Desk, Patience
 from checker.oracles.smt import Encoding
 from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS
@@ -175,13 +176,13 @@ def test_a_solver_that_fails_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_solver_that_says_unknown_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("unknown", {}, ""))
+    monkeypatch.setattr(smt, "_ask", lambda *_: Answer("unknown", {}, ""))
     assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Unknown)
 
 
 def test_a_model_that_is_wrong_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     store = dict.fromkeys(("x", "y", "tid.x", "tid.y", "tid.z", *SIGMA.params), 1)
-    monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("sat", dict(store), ""))
+    monkeypatch.setattr(smt, "_ask", lambda *_: Answer("sat", dict(store), ""))
     assert isinstance(entails(op("<", x, n), op("<=", x, y), op("<", y, n)), Unknown)
 
 
@@ -199,7 +200,7 @@ def test_a_pair_of_threads_of_two_warps_is_no_witness(
     }
     store |= {f"{name}.{a}": int(name != "blockIdx") for a in "xyz" for name in ("blockIdx", "gridDim")}
     store |= {"blockDim.y": 1, "blockDim.z": 1} | {f"tid.{a}@{t}": 0 for a in "yz" for t in (1, 2)}
-    monkeypatch.setattr(smt, "_ask", lambda *_: smt.Answer("sat", dict(store), ""))
+    monkeypatch.setattr(smt, "_ask", lambda *_: Answer("sat", dict(store), ""))
     assert isinstance(Oracles()(Uniform((), frozenset(), op("<", Tid("x"), n)), CONTEXT), verdict)
 
 
@@ -207,36 +208,36 @@ def test_a_text_is_put_to_an_engine_once() -> None:
     """The same text, engine and version; what was not decided is asked again where there is more time."""
     asked: list[str] = []
 
-    def answers(said: str, _: float) -> smt.Answer:
+    def answers(said: str, _: float) -> Answer:
         asked.append(said)
-        return smt.Answer(said, {}, "(check-sat)")
+        return Answer(said, {}, "(check-sat)")
 
-    known: dict[tuple[str, str], tuple[float, smt.Answer]] = {}
+    known: dict[tuple[str, str], tuple[float, Answer]] = {}
     for limit, said, cached in (
         (0.1, "unknown", False),
         (0.1, "unsat", True),
         (1.0, "unsat", False),
         (0.1, "sat", True),
     ):
-        desk = smt.Desk(limit, [], known)
+        desk = Desk(limit, [], known)
         found = desk.put("(check-sat)", "z3 1", partial(answers, said))
         assert (desk.asked[0].cached, desk.asked[0].said) == (cached, found.said)
     assert asked == ["unknown", "unsat"]
-    assert smt.Desk(1.0, [], known).put("(check-sat)", "z3 2", partial(answers, "other")).said == "other"
+    assert Desk(1.0, [], known).put("(check-sat)", "z3 2", partial(answers, "other")).said == "other"
 
 
 def test_all_queries_together_have_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last query gets what is left, and none is put after that; answers that are known take no time."""
     given: list[float] = []
     clock = [0.0]
-    monkeypatch.setattr(smt, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr("checker.oracles.desk.perf_counter", lambda: clock[0])
 
-    def answers(limit: float) -> smt.Answer:
+    def answers(limit: float) -> Answer:
         given.append(limit)
         clock[0] += 0.02
-        return smt.Answer("unsat", {}, "")
+        return Answer("unsat", {}, "")
 
-    desk = smt.Desk(2.0, patience=smt.Patience(0.03))
+    desk = Desk(2.0, patience=Patience(0.03))
     assert [desk.put(text, "z3", answers).said for text in "aabc"] == ["unsat", "unsat", "unsat", "unknown"]
     assert given == pytest.approx([0.03, 0.01])
     assert desk.put("a", "z3", answers).said == "unsat"
@@ -320,7 +321,7 @@ def test_what_refuted_one_guess_refutes_the_next() -> None:
     assert first.engine == smt.engine()
     again = oracle(Entails(p, (op("==", y, 8), op(">", x, 3))), CONTEXT)
     assert isinstance(again, Refuted)
-    assert again.engine == smt.KNOWN
+    assert again.engine == KNOWN
     assert again.witness["x"] == first.witness["x"]
     assert again.witness["y"] == 2 * first.witness["x"]
     assert not oracle.log[-1].queries
@@ -368,7 +369,7 @@ def test_examples_of_one_thread_are_tried_for_two(example: dict[str, int], taken
         seen.append(dict(store))
         return True
 
-    found = smt.Desk(examples=[dict(example)]).known(sampler, real)
+    found = Desk(examples=[dict(example)]).known(sampler, real)
     assert isinstance(found, Refuted)
     assert seen == [taken]
     assert [type(seen[0][name]) for name in taken] == [type(value) for value in taken.values()]

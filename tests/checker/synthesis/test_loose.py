@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -20,6 +21,7 @@ from logic.metrics import HARDWARE, METRICS
 from logic.operators import Value
 from logic.syntax import (
     BOOL,
+    BUILTINS,
     FLOAT,
     INT,
     WARP_INDEX,
@@ -97,6 +99,18 @@ def test_loose(p: P, e: Expr, expected: bool) -> None:
     assert loose(p, X, e, SIGMA) is expected
 
 
+@pytest.mark.parametrize(
+    ("p", "rows", "expected"),
+    [
+        ((op("==", s, op("+", n, Tid("y"))), op("==", s, Param(WARP_INDEX))), True, True),
+        ((op("==", s, op("+", n, Tid("y"))), op("==", s, Param(WARP_INDEX))), False, False),
+        ((op("==", Tid("x"), 0),), True, False),
+    ],
+)
+def test_where_all_of_a_warp_are_in_a_row_no_fact_about_rows_leaves_one_alone(p: P, rows: bool, expected: bool) -> None:
+    assert loose(p, X, a, SIGMA, rows) is expected
+
+
 NUMBERS: st.SearchStrategy[Expr] = st.sampled_from([a, b, c, s, Const(0), Const(1), Const(2)])
 
 
@@ -163,5 +177,6 @@ def test_all_is_uniform_in_a_block_of_one_thread() -> None:
     body = Assign("a", op("+", b, 1))
     kernel = Kernel("k", (), tuple(SIGMA.arrays.values()), (), body)
     for block, expected in (((1, 1, 1), {"a"}), ((2, 1, 1), set())):
-        context = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch(block))
+        sigma = replace(SIGMA, params=dict.fromkeys(BUILTINS, INT))
+        context = Context(sigma, METRICS["steps"], HARDWARE["nvidia"], Launch(block))
         assert analyse(Outline(kernel, context, bare(body)), Oracles()).end.x == expected

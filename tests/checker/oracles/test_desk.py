@@ -1,0 +1,51 @@
+"""What stores tell before a solver is asked, or lanes are looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.oracles import Oracles
+from checker.oracles.samples import Sampler
+from logic.assertions import AtMost, Context, Entails, Launch, Refuted, Uniform, Unknown, conj
+from logic.metrics import HARDWARE, METRICS
+from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
+from logic.typing import Signature
+
+SIGMA = Signature(dict.fromkeys("xy", INT), dict.fromkeys((*BUILTINS, "n"), INT), {"A": Array("A", "global", INT, 4)})
+CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch((64, 1, 1)))
+x, y, n = Var("x"), Var("y"), Param("n")
+
+
+def op(name: str, *args: Expr | int) -> Op:
+    return Op(name, tuple(Const(a) if isinstance(a, int) else a for a in args))
+
+
+def asked(e: Expr, *facts: Expr) -> tuple[str, list[str]]:
+    """The verdict on whether threads of a warp agree on e, and what solvers said."""
+    oracle = Oracles()
+    verdict = oracle(Uniform(conj(facts, SIGMA), frozenset(), e), CONTEXT)
+    return type(verdict).__name__, [query.said for record in oracle.log for query in record.queries]
+
+
+def test_no_solver_is_asked_whether_threads_read_the_same_at_indices_that_differ() -> None:
+    apart, together = Read("A", x), Read("A", y)
+    assert asked(op("<=", apart, 3), op("==", x, Tid("x"))) == ("Unknown", [])
+    assert asked(op("<=", together, 3), op("==", y, op("*", n, n)))[0] == "Proved"
+
+
+def test_no_solver_is_asked_how_far_apart_values_are_of_which_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+    monkeypatch.setattr(Sampler, "apart", lambda *_: iter(()))
+    for _ in range(2):
+        oracle = Oracles()
+        count = AtMost("MemReads", (op(">=", x, n),), frozenset(), "A", op("+", x, n), 31)
+        assert isinstance(oracle(count, CONTEXT), Unknown)
+        found.append(" ".join(query.said for record in oracle.log for query in record.queries))
+        monkeypatch.undo()
+    assert found == ["sat", ""]
+
+
+def test_no_lanes_are_looked_at_for_what_a_store_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Oracles, "_view")
+    assert isinstance(Oracles()(Entails((op(">=", x, n),), (op(">", x, n),)), CONTEXT), Refuted)
+    assert isinstance(Oracles()(Uniform((op(">=", x, n),), frozenset(), op(">", x, n)), CONTEXT), Refuted)
