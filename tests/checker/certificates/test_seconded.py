@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -12,7 +13,7 @@ from checker.certificates.document import signed
 from checker.certificates.evidence import proof
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
-from checker.recheck import Report, recheck
+from checker.recheck import VACUOUS, Report, recheck
 from checker.synthesis import bound
 from checker.synthesis.bound import Result
 from checker.synthesis.outline import Outline, bare
@@ -54,6 +55,15 @@ def test_what_both_verified_is_certified_and_its_certificate_is_the_one_that_was
     assert document["tools"] == {"warpbound": "1"}
     assert recheck(document).verdict == "valid"
     assert document["digest"] != result.second.document["digest"]
+
+
+def test_a_claim_of_no_launch_is_not_proved() -> None:
+    """Whatever else it rests on, and whoever takes a solver's word for enough."""
+    (result,) = found(PLAIN)
+    for others in ([], ["P |- e (unverified)"]):
+        report = Report("solver-backed", "", [*others, VACUOUS], "", "")
+        assert seconded.verdict(report, result.ledger) == "not-proved"
+        assert seconded.verdict(replace(report, solver_backed=[*others, "P |- e'"]), result.ledger) == "solver-backed"
 
 
 def test_barriers_that_are_admitted_make_it_holey() -> None:

@@ -106,6 +106,22 @@ def test_who_admits_barriers_certifies_nothing() -> None:
     assert (word.word, word.admitted) == ("holey", (0,))
 
 
+def test_what_rests_on_a_solver_is_not_certified() -> None:
+    text = (PROOFS / "features" / "quotient.json").read_text()
+    bare = changed(lambda d: [entry.update(proof=None) for entry in d["evidence"]], text)
+    word = judged(bare, subject(json.loads(text)))
+    assert (word.word, len(word.backed), bool(word.engines)) == ("solver-backed", len(word.open), True)
+    assert word.open
+    assert not word.certified
+
+
+def test_what_no_launch_satisfies_is_not_proved() -> None:
+    less = ["op", "<", ["param", "blockDim.x"], ["const", ["int", "int", 4], 1]]
+    text = changed(lambda d: d["launch"].update(assumptions=[less]))
+    word = judged(text, subject(json.loads(text)))
+    assert (word.word, word.problem, word.bound) == ("not-proved", VACUOUS, None)
+
+
 def test_a_subject_does_not_depend_on_the_numbers_of_tables() -> None:
     made = read(GOOD, "good.json")
     assert subject_of(made.kernel, made.context, "warp") == ABOUT
