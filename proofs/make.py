@@ -1,14 +1,16 @@
 """Makes the evidence: a certificate for every bound that is found, judged by both checkers like the outlines that
 persons wrote, and docs/proofs.md.
 
-    python -m proofs.make
+    python -m proofs.make [KERNEL ..]
 
+Certificates of kernels that are not named stay; they are judged again.
 Every file is the same on every run: nothing in it tells the time, the machine or the folder.
 """
 
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -268,9 +270,21 @@ def committed() -> list[tuple[str, str, Path]]:
     return [row for row in paths if row[2].is_file()]
 
 
-def main() -> None:
-    """Makes everything anew."""
-    rows = [row for name in BLOCKS for row in make(name)]
+def kept(name: str) -> Iterator[Row]:
+    """The lines of a kernel for the certificates that are there."""
+    for kernel, metric, path in committed():
+        if kernel == name:
+            yield row_of(name, metric, path.read_text(encoding="ascii"))
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Makes everything anew, or what is about some kernels."""
+    parser = ArgumentParser("proofs.make", description="Makes certificates of kernels, and docs/proofs.md.")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="(default: all)")
+    names = parser.parse_args(argv).kernels or list(BLOCKS)
+    if unknown := sorted({*names} - BLOCKS.keys()):
+        parser.error(f"no kernel is called '{unknown[0]}'; there are {', '.join(BLOCKS)}")
+    rows = [row for name in BLOCKS for row in (make(name) if name in names else kept(name))]
     PAGE.write_text(page(rows, map(written_row, written())), encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from logic.potentials import Poly, const, substitute
 from logic.syntax import Kernel, same
 from proofs.data.make import certificates, path_of
 from proofs.features.make import FEATURES, HOME
-from proofs.make import BLOCKS, PAGE, ROOT, TABLE, Row, Written, bounds, committed, judged, page, text_of, written
+from proofs.make import BLOCKS, PAGE, ROOT, TABLE, Row, Written, bounds, committed, judged, main, page, text_of, written
 from semantics.cuda import read_cuda
 
 COMMITTED = committed()
@@ -117,3 +117,9 @@ def test_certificates_are_made_the_same_again(name: str) -> None:
             for entry in document["evidence"]:
                 del entry["engine"]
         assert made == kept
+
+
+def test_a_kernel_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["fan3"])
+    assert "no kernel is called 'fan3'; there are vectorAdd, " in capsys.readouterr().err
