@@ -47,6 +47,9 @@ NAMES: Final = 8
 VALUE: Final = 256
 """Terms of a value that ghosts take apart."""
 
+ZONES: Final = 4
+"""Branches that are proved before, in and behind the turns in which they part lanes: each is written thrice."""
+
 LOOPS: Final = 6
 """Loops of a program in which ghosts are looked for a second time."""
 

@@ -23,7 +23,7 @@ from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X
 from logic.comparisons import as_expr
 from logic.facts import numbers
 from logic.potentials import Leaf, Poly, leaves, of_expr, of_terms, sym
-from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, put, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
 
@@ -89,12 +89,12 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
         return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
     tried, told = set[Expr](), set[Leaf]()
-    ends = [*_ends(have, context)]
+    ends, beside = [*_ends(have, context)], _beside(p, x, e, context)
     for _ in range(ROUNDS):
         view = to.lanes(facts(to, (*p, *goals)), x)
         new = [side for side in (*_signs(view, e), *ends) if side not in tried]
         tried |= {*new}
-        for leaf in _fixed(view, e) - told:
+        for leaf in (_fixed(view, e) | beside) - told:
             told |= {leaf}
             low, high = (farkas.least(sym(leaf) * sign, have) for sign in (1, -1))
             if low is not None and low == -(high or 0) and low.denominator == 1:
@@ -132,6 +132,15 @@ def _fixed(view: recheck.Lanes, e: Expr) -> set[Leaf]:
     value = view.value(view.program.worth(frozen(e)), view.known, view.together)
     shared = set(map(_atom, recheck.leaves(value) - {*recheck.TIDS}))
     return {of for of in shared if isinstance(of, Var | Param)}
+
+
+def _beside(p: P, x: X, e: Expr, context: Context) -> set[Leaf]:
+    """The leaves that lanes share of facts by which a truth value in e may hold: a number there may settle it, as
+    z == 0 does in `go || z >= 1`."""
+    sigma = context.sigma
+    flags = {name for name in local_vars(e) - x if sigma.locals.get(name) == BOOL}
+    found = (c for c in p if isinstance(c, Op) and c.op == "||" and local_vars(c) & flags)
+    return {t for c in found for t in subterms(c) if isinstance(t, Var) and t.name in x and sigma.locals[t.name] == INT}
 
 
 def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:

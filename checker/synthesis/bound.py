@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -29,6 +29,7 @@ from checker.synthesis.search import Engine, find_potentials, risen, with_potent
 from checker.synthesis.sums import antidifference
 from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
+from checker.synthesis.zones import parts, with_zones
 from logic.assertions import AtLeast, AtMost, Context, P, Proved, Unknown, assume, conj
 from logic.contracts import Contract, elements_in
 from logic.derivation import Derivation
@@ -56,7 +57,9 @@ from logic.potentials import (
     log2,
     mapped,
     max0,
+    minimum,
     of_expr,
+    of_terms,
     substitute,
     sym,
 )
@@ -82,7 +85,7 @@ class Result:
     not. `second` is what the second checker said of the certificate, where the kernel accepted. By rules on trial there
     is no claim: `tried` is the potential that the kernel accepted by them, and the verdict is `on-trial`. A search that
     `hurried` may find a lower bound with more time. `backed` claims one that rests on the word of a solver, where
-    `claim` does not.
+    `claim` does not. `plainer` is a bound that is no lower, and whose proof is shorter.
     """
 
     metric: Metric
@@ -96,6 +99,7 @@ class Result:
     tried: Poly | None = None
     hurried: bool = False
     backed: Claim | None = None
+    plainer: Result | None = None
 
     @property
     def q(self) -> Poly | None:
@@ -103,17 +107,24 @@ class Result:
         return self.tried if self.claim is None else self.claim.pre.q
 
 
+Zones = Literal["ghosts", "sides"]
+"""How a search looks at when branches part lanes: with ghosts that tell when loops do, or only where sides access
+arrays."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """A way to search, by the ghosts that it uses: those that count turns at places where loops are in the way, those
     of counters that begin where another one is that has a ghost, and those that keep what variables were before. Of
-    loops at the places `apart` the first turn is taken apart. A sharp one looks at what branches tell, too."""
+    loops at the places `apart` the first turn is taken apart. A sharp one looks at what branches tell, too, and one by
+    zones at when they part lanes."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
     named: bool = False
     apart: frozenset[Loc | None] = frozenset()
     sharp: bool = False
+    zones: Zones | None = None
 
 
 def find_bounds(
@@ -179,7 +190,11 @@ def find_bounds(
         result = best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
         if metric not in costly and result.claim is None:
             result = best(metric)
+        result, plainer = replace(result, plainer=None), result.plainer
         result = judged(result, outline.kernel, prove, check) if judge else result
+        if judge and plainer is not None and result.verdict != "certified":
+            coarse = judged(plainer, outline.kernel, prove, check)
+            result = coarse if coarse.verdict == "certified" or result.claim is None else result
         if judge and result.second is not None and result.claim is None:
             coarse = judged(searched(plain=True, blunt=True)[0](metric), outline.kernel, prove, check)
             result = coarse if coarse.claim is not None else result
@@ -207,6 +222,10 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if way.zones:
+            before, ghosts = ghosted(whole := replace(way, zones=None))
+            found = with_zones(before, flow(whole, cases[0]), way.zones == "ghosts")
+            return found, (*(x for x in found.context.sigma.locals if x not in before.context.sigma.locals), *ghosts)
         if way.sharp and flagged is not outline:
             first = analyse(flagged, oracle, cases[0], book, way.apart, sharp=True)
             return with_ghosts(flagged, first, oracle, way.stuck, more=True)
@@ -223,7 +242,7 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
     @cache
     def flow(way: Way, p: P) -> Flow:
         wider, ghosts = ghosted(way)
-        if not ghosts:
+        if not ghosts and not way.zones:
             return plain(p, way.apart, way.sharp)
         return analyse(wider, oracle, p, book, way.apart, way.sharp)
 
@@ -303,6 +322,13 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
             found = bounded(metric, sharp)
             if found.q is not None and lower(found.q, result.q):
                 result = found
+        price = metric.cost
+        parted = replace(sharp, zones="ghosts" if price("div") and not price("vwrite") else "sides")
+        known = parts(flow(way, cases[0]), ghosted(way)[0].context)
+        if result.q is not None and known and ghosted(parted)[0] is not ghosted(sharp)[0]:
+            found = bounded(metric, parted)
+            if found.q is not None and lower(found.q, result.q):
+                result = replace(found, plainer=result)
         return replace(result, hurried=oracle.hurried)
 
     flow(Way(), cases[0])
@@ -450,7 +476,12 @@ def _wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Pol
         index, size = Param(name), trusted.extent(name, context)
         for at in () if index in {leaf for a in elements_in([q]) for leaf in leaves(a.args[0])} else (ZERO, size - 1):
             worst = substitute(q, {index: at})
-            if worst != q and isinstance(oracle(AtLeast((), frozenset(), worst, q), context), Proved):
+            enough = AtLeast((), frozenset(), worst, q)
+            if worst != q and isinstance(oracle(enough, context), Proved):
+                for m, c in q.terms if arithmetic_proof(enough, context) is None else ():  # one by one it may be shown
+                    term = Poly(((m, c),))
+                    q = q - term + substitute(term, {index: at})
+                    proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
                 q = worst
                 break
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
@@ -534,7 +565,22 @@ def _plain(proof: Proof[Poly], context: Context, oracle: Oracle, per: Per) -> Pr
         if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
             others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
             q = next(filter(plainer, others), q)
+    for capped in _capped(q) if per == "warp" else ():
+        q = next(filter(plainer, (q + more for more in capped)), q)
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _capped(q: Poly) -> Iterator[tuple[Poly, ...]]:
+    """For each pair of terms such as max(0, p) - max(0, p - 2) what is to be added to have min(2, max(0, p)) instead;
+    where that is 1 or 0 also by what p is a part of, rounded up. It would not telescope."""
+    own = [(m[0].arg, c) for m, c in q.terms if len(m) == 1 and isinstance(m[0], Max0)]
+    for p, c in own:
+        for other, d in own:
+            gap = p - other
+            if c > 0 and c == -d and gap.is_constant and gap.constant > 0:
+                whole = of_terms(t for t in p.terms if not any(isinstance(a, Floor) for a in t[0]))
+                wholes = (whole, p) if gap == const(1) else (p,)
+                yield tuple((minimum(gap, max0(whole)) - max0(p) + max0(other)) * c for whole in wholes)
 
 
 def _summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:

@@ -164,3 +164,25 @@ def _compares(c: Expr) -> TypeGuard[Op]:
         case Op(op, (a, b)) if op in ORDERS and local_vars(c):
             return of_expr(a) is not None and of_expr(b) is not None
     return False
+
+
+PARTED: Final = f"{GHOST}parted"
+HERE: Final = f"{GHOST}here"
+
+
+def marked(flag: Expr, parted: Expr, here: Expr, stays: Expr | None, sigma: Signature) -> tuple[Expr, ...]:
+    """What two ghosts say of a flag that ends a loop. All lanes go on unless the one is 1; unless the
+    other is, none does, or if given, `stays` is not positive at those that do."""
+    zero, one = Const(0), Const(1)
+    rest = Op(">=", (here, one)) if stays is None else Op("<=", (Op("min", (stays, Op("-", (one, here)))), zero))
+    said = Op("||", (flag, Op(">=", (parted, one)))), Op("||", (lowered(flag, sigma), rest))
+    return (*said, *(Op(op, (ghost, end)) for ghost in (parted, here) for op, end in ((">=", zero), ("<=", one))))
+
+
+def parted(cond: Expr, p: P) -> Iterator[tuple[str, bool]]:
+    """The ghosts by which P says that all lanes go on by the flags in a loop's test, and by which none does (True)."""
+    for c in p:
+        match c:
+            case Op("||", (flag, Op(">=", (Var(ghost), Const(1))))) if ghost.startswith((PARTED, HERE)):
+                if local_vars(flag) <= local_vars(cond):
+                    yield ghost, ghost.startswith(HERE)

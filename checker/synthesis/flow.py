@@ -21,7 +21,7 @@ from checker.synthesis.counters import factor, geometric, modulus, moves, steps,
 from checker.synthesis.guards import sized
 from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
-from checker.synthesis.outline import Block, Branch, Loop, Outline, Partial, Plain, Split, strip
+from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.rules import ALWAYS, NEVER, SOUND
 from checker.synthesis.rules.transformer import Analysis, Book
 from checker.synthesis.walk import Stuck
@@ -214,6 +214,8 @@ class _Analysis(Analysis):
                 case Loop():
                     state = self.told(item.cond, state, nodes)
                     node = self.cycle(item, state)
+                case Cases():
+                    node = self.taken((SPLIT.name,), (item, ()), state)
                 case Split():
                     if rest := block[i + 1 :]:
                         self.live = outside

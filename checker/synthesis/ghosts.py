@@ -28,7 +28,7 @@ from checker.synthesis.flags import flags
 from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
-from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, strip
+from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, items, strip
 from logic.assertions import Context, Entails, P, Proved, X, conj
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
@@ -166,10 +166,10 @@ def with_flags(outline: Outline) -> Outline:
     else 0. What a turn costs that lowers the flag is paid once by that. Itself where there are none, or where its
     writer chose ghosts."""
     locals_ = outline.context.sigma.locals
-    loops = [item for item in _items(outline.body) if isinstance(item, Loop)]
+    loops = [item for item in items(outline.body) if isinstance(item, Loop)]
     wanted = dict.fromkeys(flag for item in loops for flag in flags(item.cond, strip(item.body), outline.context.sigma))
     values: dict[str, list[Expr]] = {}
-    for item in _items(outline.body):
+    for item in items(outline.body):
         if isinstance(item, Plain) and isinstance(item.stmt, Assign):
             values.setdefault(item.stmt.var, []).append(item.stmt.value)
     ghosts: dict[str, tuple[Var, Expr]] = {}
@@ -274,7 +274,7 @@ def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
 
 def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:
     """A fact at the end of each turn by which the ghost may be lessened there, if one can be shown."""
-    context, loops = outline.context, (item for item in _items(outline.body) if isinstance(item, Loop))
+    context, loops = outline.context, (item for item in items(outline.body) if isinstance(item, Loop))
     body = next((loop.body for loop in loops if loop.loc == cycle.loc), ())
     sigma = replace(context.sigma, locals={**context.sigma.locals, left.ghost.name: INT})
     moved = sorted(local_vars(left.gap) & written(cycle.body.stmt))
@@ -293,20 +293,11 @@ def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Orac
     return ()
 
 
-def _items(block: Block) -> Iterator[Item]:
-    for item in block:
-        yield item
-        if isinstance(item, Loop):
-            yield from _items(item.body)
-        elif isinstance(item, Branch):
-            yield from _items((*item.then, *item.orelse))
-
-
 def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tuple[Block, tuple[Expr, ...]] | None:
     """A block with conditions before its branches, and at the end of each side, which imply what is wanted at its end,
     and what has to hold at its beginning; None where its statements do not tell. What is wanted only if a flag holds
     is wanted anyway where the flag is not assigned: so it can be shown without cases."""
-    items: list[Item] = []
+    placed: list[Item] = []
     for item in reversed(block):
         match item:
             case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
@@ -332,12 +323,12 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
                     only = flag is not None and flag == item.cond and side is item.then
                     before += [_unless(flag, _told(c, flag)) if only else c for c in found[1]]
                 wanted = tuple(dict.fromkeys(before))
-                items.append(replace(item, then=sides[0], orelse=sides[1]))
+                placed.append(replace(item, then=sides[0], orelse=sides[1]))
                 item = Partial(wanted)
             case Loop() if local_vars(Op("&&", wanted)) & written(strip((item,))):
                 return None
-        items.append(item)
-    return tuple(reversed(items)), wanted
+        placed.append(item)
+    return tuple(reversed(placed)), wanted
 
 
 def _lowers(flag: Expr, x: str, e: Expr) -> bool:

@@ -9,9 +9,9 @@ from itertools import combinations, product
 from math import prod
 
 from checker import limits
-from logic.assertions import MAX_BLOCK, X, conj, opaque
+from logic.assertions import MAX_BLOCK, Context, X, conj, opaque
 from logic.contracts import elements_in
-from logic.facts import MAX_CHAIN, Facts, compared, equations
+from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded
 from logic.potentials import (
     ZERO,
     Apply,
@@ -34,7 +34,7 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var, subterms
+from logic.syntax import GHOST, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
 
 
@@ -234,6 +234,47 @@ def _limit(name: str, most: bool, x: X, facts: Facts) -> Poly | None:
         if variables(bound) <= x:
             return bound
         found = found or bound
+    return found
+
+
+def in_rows(context: Context) -> bool:
+    """Whether blocks are rows of several warps."""
+    x, *others = context.launch.block
+    return others == [1, 1] and (x is None or x > context.hardware.warp)
+
+
+def lane_ends(
+    cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False
+) -> list[tuple[Poly, Poly]]:
+    """Of the comparisons in a test that lanes may disagree on: how far they are from failing at the lane that is the
+    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row.
+    Nothing where that is not seen of one. A guess: the test keeps a warp together while the first of
+    all are positive."""
+    known, found = facts.constants, list[tuple[Poly, Poly]]()
+    differing = {leaf: p for leaf, p in facts.definitions.items() if leaf.name not in x}
+    for distance in distances(cond, sigma):
+        own = unfolded(by_lane(distance, x, facts), differing)
+        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
+            continue
+        ends = []
+        for most in (False, True):
+            end = by_extremes(own, facts, most=most)
+            lanes = {leaf for leaf in leaves(end) if isinstance(leaf, Tid)}
+            at: dict[Leaf, Poly] = {}
+            for lane in lanes:
+                rate = next((c for m, c in end.terms if m == sym(lane).terms[0][0]), None)
+                if rate is None:
+                    return []
+                in_row = by_warps and lane == Tid("x")
+                warp = sym(Param(WARP_INDEX)) * context.hardware.warp
+                low = warp if in_row else ZERO
+                high = warp + (context.hardware.warp - 1) if in_row else sym(Param(f"blockDim.{lane.axis}")) - 1
+                at[lane] = low if (rate > 0) != most else high
+            ends.append(substitute(substitute(end, at), known))
+        first, last = ends
+        if not variables(first) <= x:
+            return []
+        found.append((first, last))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, Split
+from checker.synthesis.outline import Block, Branch, Cases, Item, Loop, Partial, Plain, Split
 from logic.assertions import P
 from logic.potentials import leaves
 from logic.syntax import GHOST, Assign, Assume, Expr, Skip, Sync, Var, Write, local_vars
@@ -44,6 +44,8 @@ def _before(item: Item, after: Names) -> Names:
             return turning(item, after)
         case Split(cond):
             return after | local_vars(cond)
+        case Cases(cond, then, orelse):
+            return local_vars(cond) | before(then, after) | before(orelse, after)
         case Partial():
             return after | _stated(item)
 

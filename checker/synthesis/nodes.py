@@ -56,7 +56,7 @@ class Fork:
     With `loop`, it is what Q:Unroll makes of that loop: its body and itself once more, or nothing; or, with `letters`,
     a loop whose body a rule on trial asks for once. Under Q:CaseSplit both sides are the same program, which does not
     test `cond`. `agreed`: its rule asks that all lanes agree on the test. `q` is a potential for where both sides
-    begin, if one was found that serves either.
+    begin, if one was found that serves either, `bases` what that may be made of.
     """
 
     rule: str
@@ -69,6 +69,7 @@ class Fork:
     loop: While | None = None
     q: Poly | None = None
     agreed: bool = False
+    bases: tuple[Poly, ...] = ()
     letters: Mapping[str, Value] = field(default_factory=dict)
 
     @property

@@ -64,7 +64,19 @@ class Split:
     loc: Loc | None = field(default=None, compare=False, repr=False)
 
 
-Item = Partial | Plain | Branch | Loop | Split
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """One program, `then` where cond holds and `orelse` where it does not (Q:CaseSplit). `bases` are what the potential
+    in front of it may be made of."""
+
+    cond: Expr
+    then: Block
+    orelse: Block
+    bases: tuple[Poly, ...] = ()
+    loc: Loc | None = field(default=None, compare=False, repr=False)
+
+
+Item = Partial | Plain | Branch | Loop | Split | Cases
 Block = tuple[Item, ...]
 
 
@@ -87,10 +99,23 @@ def strip(block: Block) -> Stmt:
                     yield stmt
                 case Branch(cond, then, orelse, _, loc):
                     yield If(cond, strip(then), strip(orelse), loc)
+                case Cases(_, then):
+                    yield strip(then)
                 case Loop(cond, _, body, _, loc):
                     yield While(cond, strip(body), loc)
 
     return seq(*parts())
+
+
+def items(block: Block) -> Iterator[Item]:
+    """The items of a block and those inside them."""
+    for item in block:
+        yield item
+        match item:
+            case Loop():
+                yield from items(item.body)
+            case Branch() | Cases():
+                yield from items((*item.then, *item.orelse))
 
 
 def bare(s: Stmt) -> Block:

@@ -8,7 +8,7 @@ which the test still holds, as the distance of a loop's own test does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from checker.synthesis.counters import moves, per_turn
@@ -103,11 +103,14 @@ def turning(flow: Flow, context: Context) -> Turning:
     for one in seen:
         turned = one.loop is not None and any(variables(d) & written(one.loop.body.stmt) for d in one.distances)
         related = any(_related(one.distances, other.distances) for other in seen if other is not one)
-        if not (turned or related or one.marks):
+        if not (turned or related or one.marks or one.fork.bases):
             continue
         bases = dict.fromkeys(base for d in one.distances for base in (max0(d), max0(d - 1)) if turned or related)
-        bases |= dict.fromkeys(one.marks)
-        forks[id(one.fork.then)] = Turn(tuple(bases), one.loop if turned else None, one.earlier, one.unsaid)
+        bases |= dict.fromkeys((*one.marks, *one.fork.bases))
+        around = one.loop if turned or one.fork.bases else None
+        forks[id(one.fork.then)] = Turn(tuple(bases), around, one.earlier, one.unsaid)
+        if one.loop is not None and one.fork.bases:
+            heads.setdefault(id(one.loop), {}).update(dict.fromkeys(_there(one, one.loop, one.fork.bases)))
         if turned and one.loop is not None:
             found = heads.setdefault(id(one.loop), {})
             early = tuple(_ends(one, one.loop, context))
@@ -136,8 +139,9 @@ def _branches(flow: Flow, context: Context, loop: Cycle | None) -> Iterator[_See
                         earlier = {Var(x): old, **earlier}
                 case Fork():
                     if node.agreed and node.loop is None:
-                        found, marks = _distances(node, loop, context), _marks(node, context)
-                        if found or marks:
+                        found = () if node.bases else _distances(node, loop, context)
+                        marks = _marks(node, context)
+                        if found or marks or node.bases:
                             yield _Seen(node, found, marks, loop, earlier, unsaid)
                     for side in (node.then, node.orelse):
                         if isinstance(side, Flow):
@@ -216,10 +220,10 @@ def _falling(d: Poly, loop: Cycle | None, facts: Facts) -> Iterator[Poly]:
     yield d if first > 0 else d * -1 + 1
 
 
-def _there(one: _Seen, loop: Cycle) -> Iterator[Poly]:
-    """The distances of a branch at the head of its loop."""
+def _there(one: _Seen, loop: Cycle, those: Iterable[Poly]) -> Iterator[Poly]:
+    """The distances of a branch, or its other base functions, at the head of its loop."""
     changed, later = written(loop.body.stmt), _later(one.earlier)
-    for d in one.distances:
+    for d in those:
         if variables(d) & changed and not variables(d) & one.unsaid:
             at = substitute(d, later)
             if variables(at) <= loop.invariant.x:
@@ -228,7 +232,7 @@ def _there(one: _Seen, loop: Cycle) -> Iterator[Poly]:
 
 def _at_head(one: _Seen, loop: Cycle) -> Iterator[Poly]:
     """The base functions of a branch at the head of its loop."""
-    for at in _there(one, loop):
+    for at in _there(one, loop, one.distances):
         yield from (max0(at), max0(at - 1))
 
 
@@ -241,7 +245,7 @@ def _ends(one: _Seen, loop: Cycle, context: Context) -> Iterator[Poly]:
             continue
         taken = per_turn(over, loop.body.stmt, Facts(loop.invariant.p))
         over = ceil_div(over, taken) if taken is not None and taken > 0 else over
-        for at in _there(one, loop):
+        for at in _there(one, loop, one.distances):
             gap = over - at
             if not (variables(gap) & changed or gap.is_constant):
                 yield max0(next((p for p in measured if p == minimum(at, over)), minimum(over, at)))

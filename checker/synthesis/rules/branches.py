@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from checker.synthesis.nodes import Flow, Fork, State, begun, flowing
-from checker.synthesis.outline import Block, Branch, Split, strip
+from checker.synthesis.outline import Block, Branch, Cases, Split, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
 from logic.assertions import assume
@@ -126,18 +126,21 @@ def _part(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
 # --- one program, twice ----------------------------------------------------------------------------------------------
 
 
-def _split(a: Analysis, item: tuple[Split, Block], state: State, _: bool) -> Fork:
+def _split(a: Analysis, item: tuple[Split | Cases, Block], state: State, _: bool) -> Fork:
     split, rest = item
-    yes, no = (a.block(rest, State(assume(state.p, split.cond, a.sigma, holds), state.x)) for holds in (True, False))
+    sides = (split.then, split.orelse) if isinstance(split, Cases) else (rest, rest)
+    bases = split.bases if isinstance(split, Cases) else ()
+    cases = (assume(state.p, split.cond, a.sigma, holds) for holds in (True, False))
+    yes, no = (a.block(side, State(p, state.x)) for side, p in zip(sides, cases, strict=True))
     after = State(a.join(yes.end.p, no.end.p), yes.end.x & no.end.x)
-    return Fork("Q:CaseSplit", split.cond, yes, no, state, after, split.loc, agreed=True)
+    return Fork("Q:CaseSplit", split.cond, yes, no, state, after, split.loc, agreed=True, bases=bases)
 
 
 def _twice(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     then, orelse = flowing(node)
     no = w.block(orelse, post)
     yes = w.block(then, post)
-    q = w.within(node.before, w.larger(then.start, yes.pre.q, orelse.start, no.pre.q))
+    q = w.within(node.before, w.larger(then.start, yes.pre.q, orelse.start, no.pre.q, node if node.bases else None))
     pre = Point(node.before.p, q, node.before.x)
     yes, no = (w.weaken(side, Point(side.pre.p, q, side.pre.x), post) for side in (yes, no))
 

@@ -6,24 +6,25 @@ they may not; and Q:Unroll, a turn by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from typing import TypeVar
 
-from checker.synthesis.guards import by_extremes, by_lane, distances, some
+from checker.synthesis.flags import ORDERS, parted
+from checker.synthesis.guards import distances, in_rows, lane_ends, some
 from checker.synthesis.measures import lengths, partings
 from checker.synthesis.nodes import Cycle, Fork, State
 from checker.synthesis.outline import Branch, Loop, strip
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named, told
-from logic.assertions import Context, X, assume
+from logic.assertions import X, assume, conj
 from logic.comparisons import as_expr
 from logic.derivation import Value
-from logic.facts import Facts, said, unfolded
-from logic.potentials import ZERO, Leaf, Poly, leaves, substitute, sym, variables
-from logic.syntax import FALSE, WARP_INDEX, Const, Expr, Op, Param, Tid, While, written
+from logic.facts import said
+from logic.potentials import Poly, const, leaves, sym, variables
+from logic.syntax import FALSE, Const, Expr, Op, Tid, Var, While, written
 from logic.typing import Signature
 
 A = TypeVar("A", bound=Amount)
@@ -108,14 +109,22 @@ def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None
     if forced or a.printed:
         return None
     facts, last = said(p, a.context), tuple(some(length) for length in lengths(node, a.context))
-    ends = _ends(node.cond, x, a.context, facts, a.sigma)
+    ends = lane_ends(node.cond, x, a.context, facts, a.sigma)
     if any(partings(node, *pair, a.context) is not None for pair in ends):  # else the lanes of a block leave together
-        ends = _ends(node.cond, x, a.context, facts, a.sigma, by_warps=_in_rows(a.context))
+        ends = lane_ends(node.cond, x, a.context, facts, a.sigma, by_warps=in_rows(a.context))
         last += tuple(partings(node, *pair, a.context) or some(pair[1]) for pair in ends)
     firsts = [as_expr(first, bases=True) for first, _ in ends]
+    marks = [(sym(Var(z)), end) for z, end in parted(node.cond, p) if z in x]
+    last += tuple(mark for mark, _ in marks)
+    firsts += [as_expr(const(1) - mark) for mark, end in marks if not end]
+    firsts += [as_expr(over) for over in _shared(node.cond, x, a.sigma)] if marks else []
     if not firsts or None in firsts:
         return None
-    case = reduce(lambda b, c: Op("&&", (b, c)), [Op(">", (e, Const(0))) for e in firsts if e is not None])
+    known, zero = [e for e in firsts if e is not None], Const(0)
+    if marks:
+        case = Op(">", (reduce(lambda b, c: Op("min", (b, c)), known), zero))
+    else:
+        case = reduce(lambda b, c: Op("&&", (b, c)), [Op(">", (e, zero)) for e in known])
     if not a.uniform(p, x, case):
         return None
     there = assume(p, case, a.sigma)
@@ -124,53 +133,32 @@ def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None
     return replace(node, rule="Q:WhileCase", after=_left(a, node, together=False), parts={"e1": case}, bases=last)
 
 
-def _in_rows(context: Context) -> bool:
-    """Whether blocks are rows of several warps."""
-    x, *others = context.launch.block
-    return others == [1, 1] and (x is None or x > context.hardware.warp)
+def _shared(cond: Expr, x: X, sigma: Signature) -> Iterator[Poly]:
+    """How far the orders in a test that lanes share are from failing."""
+    for c in conj((cond,), sigma):
+        if isinstance(c, Op) and c.op in ORDERS and c.op != "!=":
+            found = (p for p in distances(c, sigma) if variables(p) <= x)
+            yield from (p for p in found if not any(isinstance(leaf, Tid) for leaf in leaves(p)))
 
 
-def _ends(
-    cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False
-) -> list[tuple[Poly, Poly]]:
-    """Of the comparisons in a test that lanes may disagree on: how far they are from failing at the lane that is the
-    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row.
-    Nothing where that is not seen of one. A guess: the test keeps a warp together while the first of
-    all are positive."""
-    known, found = facts.constants, list[tuple[Poly, Poly]]()
-    differing = {leaf: p for leaf, p in facts.definitions.items() if leaf.name not in x}
-    for distance in distances(cond, sigma):
-        own = unfolded(by_lane(distance, x, facts), differing)
-        if variables(own) <= x and not any(isinstance(leaf, Tid) for leaf in leaves(own)):
-            continue
-        ends = []
-        for most in (False, True):
-            end = by_extremes(own, facts, most=most)
-            lanes = {leaf for leaf in leaves(end) if isinstance(leaf, Tid)}
-            at: dict[Leaf, Poly] = {}
-            for lane in lanes:
-                rate = next((c for m, c in end.terms if m == sym(lane).terms[0][0]), None)
-                if rate is None:
-                    return []
-                in_row = by_warps and lane == Tid("x")
-                warp = sym(Param(WARP_INDEX)) * context.hardware.warp
-                low = warp if in_row else ZERO
-                high = warp + (context.hardware.warp - 1) if in_row else sym(Param(f"blockDim.{lane.axis}")) - 1
-                at[lane] = low if (rate > 0) != most else high
-            ends.append(substitute(substitute(end, at), known))
-        first, last = ends
-        if not variables(first) <= x:
-            return []
-        found.append((first, last))
-    return found
+def _least(case: Expr) -> Iterator[Expr]:
+    """The conditions that all hold where a case does: that each of several is positive, if the least of them is."""
+    match case:
+        case Op(">", (Op("min", args), zero)):
+            for e in args:
+                yield from _least(Op(">", (e, zero)))
+        case _:
+            yield case
 
 
 def _by_cases(w: Walk[A], node: Cycle, q: A, head: Point[A]) -> tuple[Proof[A], dict[str, Value]]:
     """A turn that pays for the test's splitting the warp only where that may be."""
     body, start, div = w.body(node.body, head), node.body.start, w.context.metric.cost("div")
-    for holds, more in ((True, Fraction(0)), (False, div)):
-        here = assume(start.p, node.parts["e1"], w.context.sigma, holds)
-        w.covers(State(here, start.x), q, body.pre.q + more)
+    together = node.parts["e1"]
+    w.covers(State(assume(start.p, together, w.context.sigma), start.x), q, body.pre.q)
+    for part in _least(together):
+        here = assume(start.p, part, w.context.sigma, False)
+        w.covers(State(here, start.x), q, body.pre.q + div)
     return w.weaken(body, Point(start.p, body.pre.q, head.x), body.post), {"Q1": told(body.pre.q)}
 
 

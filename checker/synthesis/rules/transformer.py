@@ -10,7 +10,7 @@ from typing import Any
 
 from checker.kernel import Oracle
 from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
-from checker.synthesis.outline import Block, Branch, Loop, Split
+from checker.synthesis.outline import Block, Branch, Cases, Loop, Split
 from checker.synthesis.walk import Point, Proof, Walk
 from logic.assertions import Context, P, X
 from logic.derivation import Derivation
@@ -58,7 +58,7 @@ class Analysis(ABC):
         """The branch by the first rule that applies."""
 
 
-Item = Statement | Branch | Cycle | tuple[Split, Block] | tuple[Loop, Branch]
+Item = Statement | Branch | Cycle | tuple[Split | Cases, Block] | tuple[Loop, Branch]
 """The subject of a rule: a loop comes with its invariant found; a split with the rest of its block; a loop that is to
 be unrolled with the branch that it comes to."""
 
