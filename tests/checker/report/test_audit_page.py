@@ -232,8 +232,18 @@ def test_the_worst_comes_first_in_a_kernel_too(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(canonical(document))
     other = str(ROOT / "addSub3" / "sectors.json")
-    index = Page(written(tmp_path, other, *MATMUL[:3], str(wrong), code=3).partition("</nav>")[0])
+    whole = written(tmp_path, other, *MATMUL[:3], str(wrong), code=3)
+    assert "This is what" not in whole
+    index = Page(whole.partition("</nav>")[0])
     assert [row[-3:] for row in index.rows[1:3]] == [["steps", "-", "rejected"], [*index.rows[2][-3:-1], "certified"]]
+
+
+def test_two_certificates_of_one_cost_are_told_apart(tmp_path: Path) -> None:
+    again = tmp_path / "again.json"
+    again.write_text(Path(MATMUL[1]).read_text())
+    text = written(tmp_path, *MATMUL[:2], str(again))
+    assert text.count("This is what <code>") == 2
+    assert f"This is what <code>{again}</code> says." in text
 
 
 def test_counts_of_one_are_said_as_such(tmp_path: Path) -> None:
