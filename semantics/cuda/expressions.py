@@ -148,7 +148,8 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
     value = expr(st, inner, use)
     whole = quotient(inner, value) if scalar(node.type) == INT and scalar(inner.type) == DOUBLE else None
     converted = whole or convert(value, inner.type, node.type, node.loc)
-    if whole is None and inner.type.kind == "base" and node.type.kind == "int" and node.type.signed:
+    wide = node.type.kind == "int" and node.type.signed and node.type.size >= INT.size  # else it may be cut off
+    if whole is None and inner.type.kind == "base" and wide:
         converted = limited(st, converted, value)
     if isinstance(value, Const) and scalar(node.type) in (INT, BOOL):
         if scalar(inner.type) != INT or (not node.type.signed and int(value.value) < 0):

@@ -184,7 +184,7 @@ def range_of(st: State, e: Expr) -> Range:
             return st.integers[name].low, st.integers[name].high
         case Tid():
             return 0, BLOCK_THREADS - 1
-        case Param(name) if name.startswith("blockDim"):
+        case Param(name) if name.startswith("blockDim."):
             return 1, BLOCK_THREADS
         case Op("int", (Op(op),)) if op in _COUNTS:
             return 0, _COUNTS[op]

@@ -153,10 +153,11 @@ def test_loops_have_what_their_tests_imply(tmp_path: Path, loop: str, guard: str
         ("int m = (int)ceil(log2(1000.0));", "min(int(ceil(log2(1000.0))), 10)"),
         ("const int m = 32 - __clz(n - 1);", "min(32 - int(__clz(as_double(n - 1))), 32)"),
         ("int m = __popcll(n) / 2;", "min(int(__popcll(as_double(n))) / 2, 32)"),
-        # a limit beyond those of bits, none, and a conversion of what may be no number to what has no sign
+        # a limit beyond those of bits, none, and conversions to types that may take it for another number
         ("int m = sqrtf(n);", "int(sqrtf(as_float(n)))"),
         ("int m = expf(n);", "int(expf(as_float(n)))"),
         ("unsigned m = log2f(n);", "int(log2f(as_float(n)))"),
+        ("short m = log2f(64.0f) - (n & 1023);", "int(log2f(64.0f) - as_float(n & 1023))"),
     ],
 )
 def test_numbers_of_bits_have_their_limits(tmp_path: Path, declared: str, value: str) -> None:
