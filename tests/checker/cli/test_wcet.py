@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from checker.analysis.wcet import estimate
+from checker.analysis.wcet import sound
 from checker.cli import main, wcet
 
 pytestmark = pytest.mark.usefixtures("bounds_once")
@@ -312,11 +311,8 @@ def test_a_program_of_no_known_shape(go: Go, simt: Callable[[str], str]) -> None
 
 
 def test_a_solvers_word_is_enough_where_the_user_says_so(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
-    of = estimate.estimate
-
-    def backed(job: estimate.Job, mode: estimate.Mode) -> estimate.Estimate:
-        return replace(of(job, mode), evidence="solver-backed", engines=("z3",))
-
-    monkeypatch.setattr(estimate, "estimate", backed)
-    assert go(GCD, "--threads", "1", "--warp-size", "1")[0] == 1
-    assert go(GCD, "--threads", "1", "--warp-size", "1", "--accept", "solver-backed")[0] == 0
+    monkeypatch.setattr(sound.Certified, "engines", ("z3",))
+    code, out, _ = go(COLUMNS, *SIXTEEN, "--arg", "n=10")
+    assert code == 1
+    assert "  estimate   442 cycles (a bound, solver-backed)" in out.splitlines()
+    assert go(COLUMNS, *SIXTEEN, "--arg", "n=10", "--accept", "solver-backed")[0] == 0
