@@ -182,7 +182,9 @@ class Elaborator(Walk[Poly]):
     # --- assignments ---
 
     def renamed(self, node: Step, stmt: Assign, q: Poly, /) -> Poly:
-        return substitute(q, self.told(node, stmt)) if stmt.var in variables(q) else q
+        if stmt.var not in variables(q):
+            return q
+        return substitute(q, self.told(node, stmt)) if node.q is None else node.q
 
     def told(self, node: Step, stmt: Assign) -> dict[Leaf, Poly]:
         """The value of the variable by P after an assignment, if potentials cannot say it otherwise."""

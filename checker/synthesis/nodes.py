@@ -35,13 +35,14 @@ class Cut:
 @dataclass(frozen=True, slots=True)
 class Step:
     """A statement without statements inside it. `letters` are what a rule on trial was found to mean by its letters
-    here; so of all nodes."""
+    here; so of all nodes. `q` is a potential after an assignment in which the variable is not, where one is needed."""
 
     stmt: Skip | Sync | Assign | Write | Assume
     before: State
     after: State
     rule: str
     letters: Mapping[str, Value] = field(default_factory=dict)
+    q: Poly | None = None
 
     @property
     def uniform(self) -> bool:

@@ -19,13 +19,14 @@ from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
+from checker.synthesis.guards import uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
 from checker.synthesis.walk import Parts, Point, Proof, Walk
-from logic.assertions import AtLeast, Context, P, Proved, X, assume
+from logic.assertions import AtLeast, Context, P, Proved, X, assume, opaque
 from logic.derivation import Derivation
 from logic.facts import Facts, compared, definitions, said, value
 from logic.polynomials import total
@@ -45,6 +46,7 @@ from logic.potentials import (
     evaluate,
     leaves,
     mapped,
+    max0,
     of_expr,
     substitute,
     variables,
@@ -63,13 +65,18 @@ _NONE: Final = Derivation("", {})
 
 class Search(Walk[Linear]):
     """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
-    among its base functions wherever steps are counted too. What branches add to it is said by `turns`."""
+    among its base functions wherever steps are counted too. What branches add to it is said by `turns`. With `read`, a
+    potential may be about a value that was read, as far as facts bound that; `asked` says that one had to be."""
 
-    def __init__(self, elaborator: Elaborator, wide: bool = False, turns: Turning = NOWHERE) -> None:
+    def __init__(
+        self, elaborator: Elaborator, wide: bool = False, turns: Turning = NOWHERE, read: bool = False
+    ) -> None:
         super().__init__(elaborator.context, {name: rule.before for name, rule in elaborator.book.rules.items()})
         self.elaborator = elaborator
         self.wide = wide
         self.turns = turns
+        self.read = read
+        self.asked = False
         self.program = lp.Program()
         self.heads: dict[int, Linear] = {}
         """The potentials at the heads of loops and, where `turns` has them, in front of branches."""
@@ -120,7 +127,31 @@ class Search(Walk[Linear]):
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
         if known := self.elaborator.told(node, stmt):
             q = q.mapped(lambda m: substitute(monomial(m), known))
+        if opaque(stmt.value, self.context.sigma) and any(stmt.var in variables(monomial(m)) for m in q.terms):
+            self.asked = True
+            if self.read:
+                return self.without(node, stmt.var, q)
         return self.within(node.before, q.mapped(lambda m: updated(monomial(m), stmt.var, stmt.value, self.context)))
+
+    def without(self, node: Step, name: str, q: Linear) -> Linear:
+        """A potential after an assignment that covers q and is not about the variable, of which only limits are known:
+        it was read."""
+        x, facts, larger = node.before.x - {name}, self.facts(node.after), dict[Poly, None]()
+        top = Linear({})
+        bases: dict[Poly, None] = {const(1): None}
+        for m in q.terms:
+            if name not in variables(monomial(m)):
+                bases[monomial(m)] = None
+            for a in atoms(monomial(m)):
+                if isinstance(a, Max0) and name in variables(a.arg):
+                    limit = uniform_bound(a.arg, x, facts)
+                    if limit is not None:
+                        bases[max0(limit)] = larger[max0(limit) - atom(a)] = None
+        for base in bases:
+            top = top + unknown(self.fresh("r", free=True), base)
+        self.require(node.after, top - q, more=larger)
+        self.heads[id(node)] = top
+        return self.within(node.before, top)
 
     def within(self, state: State, q: Linear, /) -> Linear:
         """q without the monomials that {P; .; X} may not mention, or a certificate; their coefficients have to be 0."""
@@ -223,20 +254,22 @@ class Search(Walk[Linear]):
         obligation = AtLeast(state.p, state.x, q, ZERO)
         return isinstance(self.elaborator.oracle(obligation, self.context), Proved)
 
-    def require(self, state: State, q: Linear, stated: Iterable[Atom] = ()) -> None:
+    def require(self, state: State, q: Linear, stated: Iterable[Atom] = (), more: Iterable[Poly] = ()) -> None:
         """P |- q >= 0, as an equation between q and a nonnegative combination of what is nonnegative under P; `stated`
-        are atoms that may be more than others of q: a person's |[0, n]| is more than |[i, n]| is."""
+        are atoms that may be more than others of q: a person's |[0, n]| is more than |[i, n]| is. `more` is nonnegative
+        where that is proved."""
         for differ in self.differing(state, q):
             rest = tuple(c for c in state.p if c != differ)
             for op in "<>":
                 side = State(assume(rest, Op(op, differ.args), self.context.sigma), state.x)
                 if not self.proves(side, const(-1)):
-                    self.require(side, q, stated)
+                    self.require(side, q, stated, more)
             return
         q, positive = self.resolved(state, q)
         inside = {a: None for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)}
         pairs = ((a, b) for a in stated if isinstance(a, Max0) and a in inside for b in inside if a != b)
         larger = [atom(a) - atom(b) for a, b in pairs if self.proves(state, a.arg - b.arg)]
+        larger += [p for p in more if self.proves(state, p)]
         known = enumerate([*self.nonnegative(state, q, positive, larger), *positive])
         parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
         for a in total(term for part in parts for term in part.terms.items()).values():
@@ -444,6 +477,8 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
         match node:
             case Cycle():
                 return replace(node, q=potentials.get(id(node), node.q), body=with_potentials(node.body, potentials))
+            case Step() if id(node) in potentials:
+                return replace(node, q=potentials[id(node)])
             case Fork():
                 sides = [with_potentials(s, potentials) if isinstance(s, Flow) else s for s in (node.then, node.orelse)]
                 return replace(node, then=sides[0], orelse=sides[1], q=potentials.get(id(node.then)))
@@ -457,14 +492,13 @@ def without_potentials(flow: Flow) -> Flow:
 
     def bare(node: Node) -> Node:
         match node:
-            case Cut():
+            case Cut() | Step():
                 return replace(node, q=None)
             case Cycle():
                 return replace(node, q=None, body=without_potentials(node.body))
             case Fork():
                 then, orelse = (without_potentials(s) if isinstance(s, Flow) else s for s in (node.then, node.orelse))
                 return replace(node, then=then, orelse=orelse)
-        return node
 
     return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
 
@@ -476,11 +510,14 @@ def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp", t
     more = turning(flow, elaborator.context) if turns else NOWHERE
     if all(loop.q is not None for loop in loops) and not more.forks:
         return flow
-    for wide in (False, True):
-        search = Search(elaborator, wide, more)
+    asked = False
+    for wide, read in ((False, False), (True, False), (True, True)):
+        if read and not asked:
+            break
+        search = Search(elaborator, wide, more, read)
         entry = search.within(flow.start, search.before(flow))
         search.program.objective = _objective(entry, elaborator.context, bool(more.forks))
-        solution = _solved(search, engine)
+        solution, asked = _solved(search, engine), search.asked
         if solution is not None:
             return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
     raise hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))

@@ -211,6 +211,24 @@ def test_a_limit_that_was_read(limit: str, bound: str) -> None:
     assert valid(found) == pot(bound)
 
 
+@pytest.mark.parametrize(
+    ("first", "bound"),
+    [
+        ("min(A[blockIdx.x], 100)", "101"),
+        ("A[blockIdx.x] & 15", "16"),
+        ("min(A[blockIdx.x], n)", "1 + max(0, n)"),
+    ],
+)
+def test_a_counter_that_falls_from_what_was_read(first: str, bound: str) -> None:
+    """What the loop needs is about the counter, which nothing before it can say: its limit is said instead."""
+    found = result(f"x <- {first}; while (x > 0) {{ A[0] <- 1; x <- x - 1; }}")
+    assert valid(found) == pot(bound)
+
+
+def test_a_counter_that_falls_from_what_was_read_and_nothing_bounds() -> None:
+    assert result("x <- A[0]; while (x > 0) { A[0] <- 1; x <- x - 1; }").verdict == "not-proved"
+
+
 def test_a_limit_that_was_read_and_nothing_bounds() -> None:
     assert result("y <- A[blockIdx.x]; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }").verdict == "not-proved"
 
