@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -201,7 +202,11 @@ def interrupted(command: list[str], everyone: bool, wait: float | None = None, n
             time.sleep(wait)
         sent = time.monotonic()
         (os.killpg if everyone else os.kill)(process.pid, signal.SIGINT)
-        out, error = process.communicate(timeout=20)  # ends when all that hold the pipes have
+        try:
+            out, error = process.communicate(timeout=20)  # ends when all that hold the pipes have
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # or the test would wait for it
         assert time.monotonic() - sent < 1.0
         assert process.returncode == 130
         assert error.removeprefix("ready\n") == f"{name}: interrupted\n"
