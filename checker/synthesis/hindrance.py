@@ -99,7 +99,8 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     for name in counters:
         for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
             if read := _read(flow, x):
-                return f"it begins at '{x}', {read}, and may be anything", _BEGINS.format(x)
+                first = _first(read.split("'")[1], flow, context)
+                return f"it begins at '{x}', {read}, and may be anything", first or _BEGINS.format(x)
     given = said((), context)
     for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
         if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
@@ -157,8 +158,7 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
     how long they are at most, or how large elements are; and where indices from memory lead. Nothing where the kernel
     writes to the array, or where it is not in global memory: no contract can be about it."""
-    changed = {root(s.array) for s in statements(flow.stmt) if isinstance(s, Write)}
-    if root(array) in changed or context.sigma.arrays[array].space != "global":
+    if not _contracted(array, flow, context):
         return ""
     reads = [
         t
@@ -179,6 +179,28 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     fact = rises if rows and not known else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
     most = "" if fact == rises else ", with what is most in place of 64"
     return f" Or say what it holds{most}: //@ requires forall i{span}: {fact};"
+
+
+def _first(array: str, flow: Flow, context: Context) -> str:
+    """The contract that would say where the rows of an array begin that is known to rise; nothing where it is not, or
+    where another says that."""
+    if not _contracted(array, flow, context):
+        return ""
+    name, i = f"{ELEMENT}{array}", sym(Var(f"{BOUND}0"))
+    rise = element_of(name, i + 1) - element_of(name, i)
+    contracts = context.launch.contracts
+    begins = (c.ranges[0][0] for c in contracts if rise in c.quantities.values() and len(c.ranges) == 1)
+    low = next((e for e in begins if e is not None), None)
+    first = None if low is None else of_expr(low)
+    if low is None or first is None or any(element_of(name, first) in c.quantities.values() for c in contracts):
+        return ""
+    return f"Say where its rows begin: //@ requires {array}[{show(low)}] >= 0;"
+
+
+def _contracted(array: str, flow: Flow, context: Context) -> bool:
+    """Whether a contract can be about an array: it is in global memory, and the kernel does not write to it."""
+    changed = {root(s.array) for s in statements(flow.stmt) if isinstance(s, Write)}
+    return root(array) not in changed and context.sigma.arrays[array].space == "global"
 
 
 def _shared(e: Expr) -> bool:

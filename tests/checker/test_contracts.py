@@ -505,6 +505,29 @@ def test_a_contract_for_one_of_several_kernels(tmp_path: Path, capsys: pytest.Ca
     assert "this command uses no contracts on data" in capsys.readouterr().err
 
 
+SEARCHED = """
+__global__ void searched(const int *ptr, const int *col, const int *want, int *out, int n) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= n) return;
+    int low = ptr[r], high = ptr[r + 1];
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (col[middle] < want[r]) low = middle + 1;
+        else high = middle;
+    }
+    out[r] = low;
+}
+"""
+
+
+def test_a_binary_search_in_each_row_needs_a_first_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rises, begins = "//@ requires forall i in [0, n): ptr[i] <= ptr[i + 1];", "//@ requires ptr[0] >= 0;"
+    assert bound(rises + SEARCHED, tmp_path) == 1
+    assert f"Say where its rows begin: {begins}" in " ".join(capsys.readouterr().out.split())
+    assert bound(rises + begins.replace("//@", "\n//@") + SEARCHED, tmp_path) == 0
+    assert "log2(ptr[" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("old", "new", "advised"),
     [
