@@ -126,19 +126,19 @@ def run(args: argparse.Namespace) -> int:
     if at:
         _check_point(at, found)
     changes = _compared(old, found, oracle)
-    source = cache(partial(_source, args))
+    named = cache(partial(_named, args))
     for a in found:
-        if args.sources and source(a.certificate.name) is None:
+        if args.sources and not named(a.certificate.name):
             raise OptionProblem(
                 f"there is no kernel '{a.certificate.name}' in {', '.join(args.sources)}",
                 advice=f"'{a.file}' is about it: give its source, too, with --source.",
             )
-    held = [report.beside(a, source(a.certificate.name)) for a in found]
+    held = [report.beside_all(a, named(a.certificate.name)) for a in found]
     found = [a for a, _, _ in held]
     with working("dearest runs"):
         ran = [_run(args, a, at) for a in found]
     rows = [report.row(a, at, other, told, d.spent) for (a, other, told), d in zip(held, ran, strict=True)]
-    known = [asked or getattr(source(a.certificate.name), "launches", ()) for a in found]
+    known = [asked or [launch for s in named(a.certificate.name) for launch in s.launches] for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
@@ -279,13 +279,13 @@ def _refuting(a: Audited) -> Iterator[None]:
         ) from None
 
 
-def _source(args: argparse.Namespace, name: str) -> Source | None:
-    """The kernel of a name in the sources, which may be an instance of a template; None where none has it. The instance
-    that --instantiate names is read for all of its template. Raises SourceError."""
+def _named(args: argparse.Namespace, name: str) -> tuple[Source, ...]:
+    """The kernel of a name, which may be an instance of a template, in each source that has it. The instance that
+    --instantiate names is read for all of its template. Raises SourceError."""
     from checker.report.audit import Source
     from semantics.cuda import kernel_names
 
-    last = last_word(name)
+    last, found = last_word(name), []
     for path in args.sources:
         refuse_others(path)
         if last not in kernel_names(path, args.includes, args.defines, args.std):
@@ -293,8 +293,8 @@ def _source(args: argparse.Namespace, name: str) -> Source | None:
         reading = read_kernel(args, path, last if args.instantiate else name)
         lines = source_text(reading.kernel.loc.file).split("\n") if reading.kernel.loc else []
         digest = f"sha256:{sha256(Path(path).read_bytes()).hexdigest()}"
-        return Source(path, reading, _launches(args, reading), tuple(lines), digest)
-    return None
+        found.append(Source(path, reading, _launches(args, reading), tuple(lines), digest))
+    return tuple(found)
 
 
 def _asked(args: argparse.Namespace) -> tuple[Sizes, ...]:

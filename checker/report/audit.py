@@ -133,6 +133,12 @@ def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, s
     return replace(a, certificate=replace(made, derivation=derivation), outcome=outcome), source, ""
 
 
+def beside_all(a: Audited, sources: Sequence[Source]) -> tuple[Audited, Source | None, str]:
+    """A certificate with the first source whose kernel is another one, of several that have one of its name."""
+    found = [beside(a, source) for source in sources or (None,)]
+    return next((one for one in found if one[2]), found[0])
+
+
 def row(
     a: Audited,
     at: Mapping[str, int],

@@ -39,6 +39,17 @@ def unspoken(context: Context, launch: Sizes) -> str:
     return ""
 
 
+def _unknown(context: Context, launch: Sizes) -> str:
+    """That the source does not tell a size which the claim is about; "" where it tells all of them."""
+    for what, theirs, own in (
+        ("blocks", launch.block, context.launch.block),
+        ("a grid", launch.grid, context.launch.grid),
+    ):
+        if any(n is None and m is not None for n, m in zip(theirs, own, strict=True)):
+            return f"the source launches {what} of a size that is not told, and this is about {what} of {extent(own)}"
+    return ""
+
+
 def _who(launch: Sizes) -> str:
     return "the source launches" if launch.by == "source" else "the launch asked for has"
 
@@ -64,6 +75,8 @@ def judge(rows: Sequence[dict[str, Any]], launches: Sequence[Sequence[Sizes]], c
             row["launches"].append({"block": extent(launch.block), "grid": extent(launch.grid), "covered": covered})
             if not covered:
                 row["warnings"].append(f"{unspoken(context, launch)}: it does not speak of that launch")
+            elif own and launch.by == "source" and (what := _unknown(context, launch)):
+                row["warnings"].append(what)
 
 
 def _about(row: Mapping[str, Any]) -> tuple[str, str, str | None]:
