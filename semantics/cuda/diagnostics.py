@@ -339,7 +339,7 @@ def _of_the_host(kernel: Node) -> Node | None:
     return None
 
 
-_CONTAINERS: Final = "/warpbound_containers.h"
+_CONTAINERS: Final = ("/warpbound_containers.h", "/warpbound_thrust.h")
 
 _CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 

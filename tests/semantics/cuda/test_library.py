@@ -148,6 +148,7 @@ def test_the_standard_library_on_the_device(lower: Lower, body: str) -> None:
 HOSTED = """
 #include <memory>
 #include <string>
+#include <thrust/device_vector.h>
 #include <vector>
 typedef std::vector<float> Vec;
 struct Cfg { std::string name; float s; };
@@ -166,6 +167,7 @@ OF_THE_HOST = {
     "Own c": ("A[0] = c.s;", "vector"),
     "Held<std::string> *c": ("c[threadIdx.x].s = 1;", "string"),
     "Held<std::unique_ptr<int[]>> *c": ("c[threadIdx.x].s = 1;", "unique_ptr"),
+    "Held<thrust::device_vector<int>> *c": ("c[threadIdx.x].s = 1;", "device_vector"),
     "Derived *c": ("c[threadIdx.x].s = 1;", "vector"),
     "Vec c": ("A[0] = 1;", "vector"),
     "int a": ("A[sizeof(Vec) * threadIdx.x] = 1;", "vector"),
