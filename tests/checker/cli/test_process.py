@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from checker.cli import VERSION
+from checker.cli import VERSION, main, rules
 from tests.mutants import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,6 +56,23 @@ def test_nothing_but_the_document_is_on_standard_output() -> None:
     done = subprocess.run(program(*words, before=LOUD), cwd=ROOT, capture_output=True, text=True, check=True)
     assert [rule["name"] for rule in json.loads(done.stdout)] == ["Q:If4"]
     assert done.stderr.count("a banner") == 4
+
+
+def test_in_a_process_of_others_the_document_is_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There standard output may be no file, and what a library prints in Python goes elsewhere all the same."""
+    quiet = rules.run
+
+    def loud(args: Namespace) -> int:
+        print("a banner")
+        return quiet(args)
+
+    monkeypatch.setattr(rules, "run", loud)
+    assert main(["rules", "If4", "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    assert [rule["name"] for rule in json.loads(printed.out)] == ["Q:If4"]
+    assert printed.err == "a banner\n"
 
 
 def test_solvers_print_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
+import highspy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,3 +189,13 @@ def test_no_solver_is_asked_where_the_reason_is_exact(
 
 def test_a_number_that_no_float_holds_is_no_reason() -> None:
     assert not lp.hopeless(lp.Program([({"x": F(10**400)}, F(-1))], {"x": F(1)}))
+
+
+def test_a_solver_is_silent_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions that print a banner do so in this step."""
+    found: list[bool] = []
+    monkeypatch.setattr(
+        highspy.Highs, "enableCallbacks", lambda solver: found.append(solver.getOptionValue("output_flag")[1])
+    )
+    assert lp.silent().getOptionValue("output_flag")[1] is False
+    assert found == [False]
