@@ -47,7 +47,7 @@ def test_list_ranking(capsys: Capture) -> None:
     terms = {"N_B": 13, "N_w": 16, "N_t": 32, "N_C": 8, "D": 4, "R": 1_300_000_000, "C_T": 4 * 22 * 3 * 500}
     assert terms.items() <= found["terms"].items()
     (kernel,) = found["kernels"]
-    assert kernel["bounds"] == {"N_comp": "88 + 288*max(0, log2(N))", "N_memory": "6000*max(0, log2(N))"}
+    assert kernel["bounds"] == {"N_comp": "92 + 288*max(0, log2(N))", "N_memory": "6000*max(0, log2(N))"}
     assert kernel["verdict"] == "certified"
     assert "given, and not checked: len <= 4 * log2(N)" in kernel["assumptions"]
 
