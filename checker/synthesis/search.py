@@ -333,7 +333,8 @@ class Search(Walk[Linear]):
             gap = one.arg - other.arg
             if gap.is_constant and gap.constant > 0:
                 facts[atom(one) - atom(other)] = None
-                facts[gap - atom(one) + atom(other)] = None
+                if self.turns.zones:  # what is paid for in one needs an end
+                    facts[gap - atom(one) + atom(other)] = None
         here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
         known = self.facts(state)
         for g in (substitute(p, known.constants) for p in known.nonnegative):

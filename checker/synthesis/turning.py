@@ -55,6 +55,8 @@ class Turning:
     heads: Mapping[int, tuple[Poly, ...]]
     ends: Mapping[int, tuple[Poly, ...]] = field(default_factory=dict)
     """Of those at a loop's head: the turns that are left until its end or until a branch turns, whichever is first."""
+    zones: bool = False
+    """Whether some are of zones (`checker.synthesis.zones`)."""
 
 
 NOWHERE = Turning({}, {})
@@ -116,7 +118,8 @@ def turning(flow: Flow, context: Context) -> Turning:
             early = tuple(_ends(one, one.loop, context))
             found |= dict.fromkeys((*_at_head(one, one.loop), *early))
             ends.setdefault(id(one.loop), {}).update(dict.fromkeys(early))
-    return Turning(forks, *({key: tuple(found) for key, found in these.items()} for these in (heads, ends)))
+    first, last = ({key: tuple(found) for key, found in these.items()} for these in (heads, ends))
+    return Turning(forks, first, last, any(one.fork.bases for one in seen))
 
 
 def _related(some: tuple[Poly, ...], others: tuple[Poly, ...]) -> bool:
