@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import VERSION, main, rules
+from checker.cli import VERSION, main, progress, rules
 from tests.mutants import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -279,9 +279,10 @@ def test_the_second_checker_on_its_own_tells_of_output_that_is_full(form: str) -
 
 def test_where_interrupts_are_ignored_they_stay_so() -> None:
     """As in the background of a shell."""
-    before = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nos.kill(os.getpid(), signal.SIGINT)"
-    done = subprocess.run(program("--version", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, f"warpbound {VERSION}\n")
+    work = "def run(args):\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0\nrules.run = run"
+    before = f"signal.signal(signal.SIGINT, signal.SIG_IGN)\nfrom checker.cli import rules\n{work}"
+    done = subprocess.run(program("rules", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 HELD = """
@@ -321,6 +322,10 @@ def test_what_a_command_began_ends_with_it(what: str, number: int, tmp_path: Pat
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_takes_a_second_shows_that_it_is_at_work() -> None:
+    assert 0.5 <= progress.PATIENCE <= 1.0
 
 
 def test_on_a_terminal_bound_says_what_it_works_on() -> None:
