@@ -56,6 +56,7 @@ ROW = "int y = blockIdx.y * blockDim.y + threadIdx.y; "
         ("__shared__ float s[32][16]; s[t][1] = 1;", "16 of them share a bank"),
         ("__shared__ float s[4][8][32]; s[t / 8][t % 8][0] = 1;", "32 of them share a bank"),
         ("__shared__ float s[256]; if (t < 8) s[32 * t] = 1;", "8 of them share a bank"),
+        ("__shared__ float s[256]; s[32 * t] = 1;", "so that 8 of them share a bank"),  # a run ends beyond its length
         ("__shared__ int s[256]; s[I[t] & 255] = 1;", "the index comes from I[..]"),
         ("__shared__ float4 s[256]; s[t].x = 1;", "4 of them share a bank"),
         ("__shared__ float3 s[256]; s[2 * t].x = 1;", "6 words apart"),
