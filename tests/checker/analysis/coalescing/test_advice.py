@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.analysis.coalescing.access import allowed, capacity
 from checker.analysis.coalescing.advice import Advice, advise
 from checker.analysis.coalescing.exact import Analysis, analyse
 from logic.assertions import Context, Launch
@@ -116,3 +117,11 @@ def test_no_more_turns_than_a_bank_has_words(analysed: Analysed, shared: str, in
     """A run ends at an index beyond an array's length: of 256 floats 8 are in a bank."""
     (f,) = (f for f in analysed(f"__shared__ {shared}; s[{index}] = 1;").findings if f.access.kind == "store")
     assert (f.transactions, f.verdict) == (most, "conflict-free" if most == 1 else "conflicting")
+
+
+def test_in_phases_each_may_take_as_many_turns(analysed: Analysed) -> None:
+    (f,) = (f for f in analysed("__shared__ double s[64]; s[n * t] = 1;").findings if f.access.kind == "store")
+    array, plain = f.met.array if f.met else None, HARDWARE["nvidia"]
+    assert array is not None
+    assert [capacity(array, replace(plain, name="own", phase=phase)) for phase in (plain.phase, 128)] == [4, 7]
+    assert [allowed(array, 2, threshold) for threshold in ("fewest", "paper")] == [2, 2]
