@@ -212,8 +212,8 @@ class Oracles:
                     return exact
                 facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
                 question = smt.entails(o, facts, sigma, desk)
-                if self.pace == "all" and question.hopeless:
-                    return question.answer()
+                if self.pace == "all" and (hopeless := question.hopeless):
+                    return hopeless
                 alone = self._view(o.p, frozenset(), context, alone=True)
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
@@ -254,8 +254,8 @@ class Oracles:
             return Proved("syntactic", "nothing in it depends on the thread")
         pair = self._pair(o.p, o.x, context)
         question, own = smt.uniform(o, pair, desk), inputs(o.expr, pair.sigma)
-        if self.pace == "all" and own is None and question.hopeless:
-            return question.answer()
+        if self.pace == "all" and own is None and (hopeless := question.hopeless):
+            return hopeless
         known = isinstance(o.expr, Read) and o.expr.array in pair.sigma.stable  # P may say what it is
         for part in () if known else own or ():
             if isinstance(self._record(replace(o, expr=part), context).verdict, Refuted):

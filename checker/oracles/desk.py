@@ -92,32 +92,32 @@ class Desk:
     drawn: dict[Hashable, Drawn] = field(default_factory=dict)
     """Stores drawn of late, and what draws more of them, by what they are drawn for."""
 
-    def known(self, sampler: Sampler, real: Real) -> Refuted | None:
-        """Refuted where an example does it, or one that is drawn."""
+    def known(self, sampler: Sampler, real: Real, most: float = inf) -> Refuted | None:
+        """Refuted where an example does it, or one of so many that are drawn."""
         drawn = self._drawn(sampler)
         for i in reversed(range(len(self.examples))):
             for store in self._fitting(sampler, drawn, self.examples[i]):
                 if known := refuted(store, real):
                     self.examples.append(self.examples.pop(i))
                     return known
-        for store in self.draws(sampler):
+        for store in self.draws(sampler, most):
             if known := refuted(store, real):
                 self.learn(store)
                 return known
         return None
 
-    def fitting(self, sampler: Sampler) -> Iterator[Store]:
-        """Stores at which the sampler's facts hold: of the examples, the latest first, and those that it draws."""
+    def fitting(self, sampler: Sampler, most: float = inf) -> Iterator[Store]:
+        """Stores at which the sampler's facts hold: of the examples, the latest first, and of so many that it draws."""
         drawn = self._drawn(sampler)
         for example in reversed(self.examples):
             yield from self._fitting(sampler, drawn, example)
-        yield from self.draws(sampler)
+        yield from self.draws(sampler, most)
 
-    def draws(self, sampler: Sampler) -> Iterator[Store]:
-        """Stores from the sampler at which its facts hold; equal facts and names give equal stores."""
+    def draws(self, sampler: Sampler, most: float = inf) -> Iterator[Store]:
+        """Stores at which the sampler's facts hold, of so many drawn; equal facts and names give equal stores."""
         drawn = self._drawn(sampler)
         yield from drawn.stores
-        for store in drawn.more:
+        while drawn.tried < most and (store := next(drawn.more, None)) is not None:
             drawn.tried += 1
             if sampler.fits(store):
                 drawn.stores.append(store)

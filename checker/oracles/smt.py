@@ -12,10 +12,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from importlib import import_module
 from itertools import permutations
-from math import lcm
+from math import inf, lcm
 from time import perf_counter
 from typing import Any, Final
 
@@ -51,6 +51,8 @@ MEMORY: Final = 192
 """MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
 QUICK: Final = 0.2
 """The seconds that Z3's plain solver may take."""
+SOON: Final = 8
+"""The stores that are drawn before lanes are looked at: more would delay what is true, which is asked as often."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
@@ -355,26 +357,27 @@ class Question:
     free: Real | None = None
     far: bool = False
 
-    @cached_property
-    def told(self) -> Verdict | None:
-        """The verdict by stores, where one tells."""
+    def told(self, most: float = inf) -> Verdict | None:
+        """The verdict by stores, where one of the examples or of so many that are drawn tells."""
         desk, sampler = self.desk, self.sampler
-        if known := desk.known(sampler, self.real):
+        if known := desk.known(sampler, self.real, most):
             return _told(known, sampler)
-        if self.far and any(refuted(far, self.real) for store in desk.fitting(sampler) for far in sampler.apart(store)):
+        stores = partial(desk.fitting, sampler, most)
+        if self.far and any(refuted(far, self.real) for store in stores() for far in sampler.apart(store)):
             return Unknown(KNOWN, "values may be far apart")
-        if self.free is not None and any(refuted(store, self.free) for store in desk.fitting(sampler)):
+        if self.free is not None and any(refuted(store, self.free) for store in stores()):
             return Unknown(KNOWN, "it depends on what arrays hold, or on values of base types")
         return None
 
-    @property
-    def hopeless(self) -> bool:
-        """Whether a store shows that nothing proves it, whatever is known of the elements of arrays."""
-        return self.told is not None and SLOPE.name not in self.sampler.zeros
+    @cached_property
+    def hopeless(self) -> Verdict | None:
+        """The verdict where a store that is found soon shows that nothing proves it, whatever is known of the elements
+        of arrays."""
+        return None if SLOPE.name in self.sampler.zeros else self.told(SOON)
 
     def answer(self) -> Verdict:
         """The verdict, by a solver where no store tells."""
-        return self.told or self._solved(self.desk)
+        return self.hopeless or self.told() or self._solved(self.desk)
 
     def _solved(self, desk: Desk) -> Verdict:
         z3 = _z3()
