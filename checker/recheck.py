@@ -613,7 +613,7 @@ def show(e: Any, level: int = 0) -> str:
             return f"floor({numerator(p)}/{k})"
         case ("op", op, index) if op.startswith(ELEMENT):
             return f"{op.removeprefix(ELEMENT)}[{show(index)}]"
-        case ("op", op, Poly() | int() as p, q):
+        case ("op", op, Poly() | int() as p, q) if op in WORDS:
             return WORDS[op].format(numerator(p), numerator(q))
         case ("op", op, a, b) if op in PRECEDENCE:
             own = PRECEDENCE[op]
@@ -1096,8 +1096,10 @@ class Lanes:
         """A number that p, of integers, is not below; None if none is known."""
         found: Rational = 0
         rest = p
-        for atom, c in linear(p):  # q - k*floor(q/k) is 0 at least, and k - 1 at most
-            if atom[0] == "floor" and c % atom[2] == 0 and integral(atom[1]):
+        quotients = [(atom, c) for atom, c in linear(p) if atom[0] == "floor"]
+        # q - k*floor(q/k) is 0 at least, and k - 1 at most; q may have other quotients, of less
+        for atom, c in sorted(quotients, key=lambda quotient: -quotient[0][2]):
+            if c % atom[2] == 0 and integral(atom[1]):
                 less = rest - times(atom[1], -c // atom[2]) - single(*atom) * c
                 if len(terms(less)) < len(terms(rest)):
                     rest, found = less, found + min(0, -c // atom[2] * (atom[2] - 1))

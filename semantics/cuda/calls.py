@@ -42,6 +42,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.functions import function_type, named_function, pointed
 from semantics.cuda.hidden import destructor
+from semantics.cuda.implied import at_most
 from semantics.cuda.jumps import check_labels, jumps
 from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
@@ -352,6 +353,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
             given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
         if "mul24" in name:
             st.note(f"the operands of {name} fit in 24 bits")
+        given = at_most(st, given) if OPERATORS[name] == "min" else given
         t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
         return (
             convert(e, common(t, t), t, node.loc)

@@ -105,7 +105,20 @@ def limited(st: State, e: Expr, value: Expr) -> Expr:
     high = reals(st, value)[1] if is_computed(st, value) else None
     if high is None or high >= MOST_CONVERTED:
         return e
-    return Op("min", (e, Const(max(0, floor(high)))), e.loc)
+    found = Op("min", (e, Const(max(0, floor(high)))), e.loc)
+    st.limited.append(found)
+    return found
+
+
+def at_most(st: State, args: list[Expr]) -> list[Expr]:
+    """The operands of a minimum; where one of them has a limit of ours that is no less than the other, without that: it
+    is what the source says."""
+    match args:
+        case [Op("min", (value, Const(int(most)))) as e, Const(int(k))] if k <= most and any(
+            e is x for x in st.limited
+        ):
+            return [value, args[1]]
+    return args
 
 
 def is_computed(st: State, value: Expr) -> bool:
@@ -122,6 +135,9 @@ def counted(st: State, e: Expr) -> Expr:
     if not any(isinstance(t, Op) and t.op in _COUNTS for t in subterms(e)):
         return e
     most = range_of(st, e)[1]
+    match e:
+        case Op("min", (_, Const(int(k)))) if k <= most:
+            return e
     return Op("min", (e, Const(most)), e.loc) if most < MOST_CONVERTED else e
 
 

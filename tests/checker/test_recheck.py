@@ -1139,6 +1139,15 @@ def poly(expression: Any) -> recheck.Potential:
     return program().worth(e(expression))
 
 
+def test_values_at_lanes_are_shown_whatever_their_operators() -> None:
+    """In the words of a refusal, say."""
+    i, n = poly("i"), poly("n")
+    for op, said in (("<", "i - n < 0"), ("==", "i - n == 0"), ("/", "trunc((i - n)/(0))"), ("?", "?(i - n, 0)")):
+        assert recheck.show(recheck.single("op", op, i - n, 0)) == said
+    for atom in (("bits", "^", i, 3), ("unknown", 1), ("row", "x"), ("tid", "x", 3), ("as it is", ("var", "i"))):
+        assert recheck.show(recheck.single(*atom) * 2)
+
+
 def test_a_bound_is_written_with_ceil() -> None:
     """Where what is rounded down has a minus sign before it, alone; by the value of what is written."""
     n = poly("i")

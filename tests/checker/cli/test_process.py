@@ -58,6 +58,7 @@ def test_nothing_but_the_document_is_on_standard_output() -> None:
     assert done.stderr.count("a banner") == 4
 
 
+@pytest.mark.usefixtures("grammar_anew")
 def test_in_a_process_of_others_the_document_is_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

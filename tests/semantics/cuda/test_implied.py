@@ -153,6 +153,12 @@ def test_loops_have_what_their_tests_imply(tmp_path: Path, loop: str, guard: str
         ("int m = (int)ceil(log2(1000.0));", "min(int(ceil(log2(1000.0))), 10)"),
         ("const int m = 32 - __clz(n - 1);", "min(32 - int(__clz(as_double(n - 1))), 32)"),
         ("int m = __popcll(n) / 2;", "min(int(__popcll(as_double(n))) / 2, 32)"),
+        # as the source says it, once or twice
+        ("int m = min((int)log2f(n), 7);", "min(int(log2f(as_float(n))), 7)"),
+        ("int m = min((int)log2f(n), 31);", "min(int(log2f(as_float(n))), 31)"),
+        ("int m = min(min((int)log2f(n), 31), 31);", "min(min(int(log2f(as_float(n))), 31), 31)"),
+        ("int m = min((int)log2f(n), 32);", "min(min(int(log2f(as_float(n))), 31), 32)"),
+        ("int m = min(32 - __clz(n), 32);", "min(32 - int(__clz(as_double(n))), 32)"),
         # a limit beyond those of bits, none, and conversions to types that may take it for another number
         ("int m = sqrtf(n);", "int(sqrtf(as_float(n)))"),
         ("int m = expf(n);", "int(expf(as_float(n)))"),
