@@ -67,9 +67,9 @@ def enclosed(e: Expr, integer: Callable[[Expr], Range], known: Mapping[str, Limi
 
 
 def _number(value: int | str) -> Limits:
-    try:
-        exact = Fraction(value.rstrip("fFlL") if isinstance(value, str) else value)
-    except ValueError:
+    try:  # a float first: what is written as 1e-99999999 has as many digits
+        exact = Fraction(float(value.rstrip("fFlL")) if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
         return UNKNOWN
     return _off(exact, exact)
 

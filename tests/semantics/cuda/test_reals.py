@@ -80,6 +80,11 @@ def test_sums_and_quotients_and_whole_numbers() -> None:
     assert {f: limits(call(f, x)) for f in whole} == {f: (Fraction(n), Fraction(n)) for f, n in whole.items()}
 
 
+def test_literals_with_long_exponents_take_no_time() -> None:
+    low, high = limits(Const("1e-99999999f"))
+    assert low < 0 < high
+
+
 def test_what_may_be_anything() -> None:
     n, x = Op("as:float", (Var("n"),)), Const("1.0f")
     known: dict[str, Limits] = {"x": (Fraction(1), None)}
@@ -93,6 +98,7 @@ def test_what_may_be_anything() -> None:
         call("pow", Const("0.5"), real(3)),
         call("powf", Const("2.0f"), real(200)),
         Const("1e40f"),
+        Const("1e99999999"),
         Const("0x1.8p3f"),
     ):
         assert enclosed(e, integer, known) == UNKNOWN
