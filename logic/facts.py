@@ -25,15 +25,12 @@ from typing import Final
 from logic.assertions import Context, Launch, P, Scope, launch_facts
 from logic.comparisons import differences
 from logic.metrics import Hardware
-from logic.operators import denote
+from logic.operators import FLIPPED, denote
 from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
 from logic.syntax import Const, Expr, Op, Param, Tid, Type, Var
 
 MAX_CHAIN: Final = 8
 """The longest chain of definitions within definitions that is followed."""
-
-FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
-"""Each comparison with its sides exchanged: a < b is b > a."""
 
 MAX_BITS: Final = 256
 """The most bits of a number that a fact may give: a certificate has no larger ones, and squares of squares would grow

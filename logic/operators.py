@@ -11,9 +11,12 @@ from typing import Final
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "min", "max")
 COMPARISONS: Final = ("<", "<=", ">", ">=", "==", "!=")
+ORDERS: Final = ("<", "<=", ">", ">=")
 CONNECTIVES: Final = ("&&", "||")
 NEGATED: Final = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 """The comparison that holds exactly where the given one does not (integers only: a NaN satisfies neither)."""
+FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+"""Each comparison with its sides exchanged: a < b is b > a."""
 
 Value = int | bool
 

@@ -11,6 +11,7 @@ from typing import Final, TypeGuard
 from checker import limits
 from logic.assertions import P, conj, opaque
 from logic.comparisons import differences
+from logic.operators import ORDERS
 from logic.potentials import of_expr
 from logic.syntax import (
     BOOL,
@@ -31,8 +32,6 @@ from logic.syntax import (
     written,
 )
 from logic.typing import Signature
-
-ORDERS: Final = ("<", "<=", ">", ">=", "!=")
 
 
 def flags(cond: Expr, body: Stmt, sigma: Signature) -> P:
@@ -161,7 +160,7 @@ def counts(cond: Expr, body: Stmt, sigma: Signature) -> bool:
 def _compares(c: Expr) -> TypeGuard[Op]:
     """Whether a fact is an order of numbers that a potential can speak of."""
     match c:
-        case Op(op, (a, b)) if op in ORDERS and local_vars(c):
+        case Op(op, (a, b)) if op in (*ORDERS, "!=") and local_vars(c):
             return of_expr(a) is not None and of_expr(b) is not None
     return False
 

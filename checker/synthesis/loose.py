@@ -14,7 +14,7 @@ from typing import Final
 from checker.oracles.terms import is_function, leaves_in
 from logic.assertions import P, X
 from logic.facts import compared
-from logic.operators import COMPARISONS
+from logic.operators import COMPARISONS, ORDERS
 from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature, type_of
 
@@ -131,7 +131,7 @@ def _placed(e: Expr, rows: bool) -> bool:
 
 def _tells_place(fact: Expr) -> bool:
     """Whether a fact about a thread's place may hold of one only: not by an order with what is no number."""
-    order = isinstance(fact, Op) and fact.op in ("<", "<=", ">", ">=")
+    order = isinstance(fact, Op) and fact.op in ORDERS
     return not order or not any(leaf for leaf in leaves_in(fact) if isinstance(leaf, Param) and leaf.name != WARP_INDEX)
 
 

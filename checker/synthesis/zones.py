@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final
 
 from checker import limits
 from checker.synthesis.counters import moves
@@ -27,12 +26,11 @@ from logic.assertions import Context
 from logic.comparisons import as_expr
 from logic.facts import Facts, said
 from logic.facts import value as worth
+from logic.operators import ORDERS
 from logic.potentials import Poly, ceil_div, max0, substitute, sym, variables
 from logic.source import Loc
 from logic.syntax import INT, Assign, Const, Expr, Op, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
-
-ORDERS: Final = ("<", "<=", ">", ">=")
 
 Place = tuple[Loc | None, Expr]
 """Of a branch: where it is, and its test."""

@@ -310,12 +310,17 @@ def _used(kernel: Node) -> Iterator[Node]:
         seen.add(decl.identity)
         yield decl
         for node in decl.walk():
-            used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+            used = _mentioned(node)
             if used is None:
                 continue
             if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
                 used = used.parent
             todo.append(used.definition or used)
+
+
+def _mentioned(node: Node) -> Node | None:
+    """The declaration that a node names."""
+    return node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
 
 
 def _of_the_host(kernel: Node) -> Node | None:
@@ -327,7 +332,7 @@ def _of_the_host(kernel: Node) -> Node | None:
         node = todo.pop()
         if node.kind in _FUNCTIONS and not any(c.kind in ("CUDAGLOBAL_ATTR", "CUDADEVICE_ATTR") for c in node.children):
             continue
-        used = node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+        used = _mentioned(node)
         if used is not None and used.kind != "NAMESPACE" and used.span[0].endswith(_CONTAINERS):
             return node
         if used is not None and used.identity not in seen and not in_shim(used):

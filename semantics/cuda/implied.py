@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Final
 
+from logic.operators import FLIPPED
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import type_of
 from semantics.cuda.flags import opposite
@@ -71,11 +72,8 @@ def implied(st: State, c: Expr) -> Expr | None:
         case Op("<" | "<=" | ">" | ">=" as op, (Op("as:float" | "as:double", (a,)), b)):
             return _beside(st, op, a, b, c)
         case Op("<" | "<=" | ">" | ">=" as op, (a, Op("as:float" | "as:double", (b,)))):
-            return _beside(st, _TURNED[op], b, a, c)
+            return _beside(st, FLIPPED[op], b, a, c)
     return None
-
-
-_TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def _beside(st: State, op: str, n: Expr, x: Expr, c: Expr) -> Expr | None:

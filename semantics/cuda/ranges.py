@@ -28,6 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from logic.operators import FLIPPED
 from logic.syntax import (
     BOOL,
     BUILTINS,
@@ -388,7 +389,7 @@ class Walk:
         """A comparison with a remainder, as one with what it is a remainder of."""
         (a, b), op = parts, e.op if isinstance(e, Op) else ""
         if a.value.of is None and b.value.of is not None:
-            mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+            mirrored = FLIPPED.get(op, op)
             found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at, self.split)
             return e if found is None else found
         if a.value.of is not None and b.value.of is None:
@@ -459,7 +460,7 @@ class Walk:
     def _limited(self, s: Sum, op: str, limits: Range, at: Store, mirrored: bool) -> None:
         """A sum compared with a value of which only the limits are known."""
         if mirrored:
-            op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+            op = FLIPPED.get(op, op)
         low, high = limits
         if op in ("<", "<=", "==") and high < INFINITE:
             at.fact(plus(constant(high - (op == "<")), s, -1))

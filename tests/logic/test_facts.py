@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from logic.assertions import Context, Launch
 from logic.comparisons import differences
-from logic.facts import FLIPPED, Facts, compared, congruences, said, value
+from logic.facts import Facts, compared, congruences, said, value
 from logic.metrics import HARDWARE, METRICS
+from logic.operators import FLIPPED
 from logic.potentials import Leaf, evaluate, sym
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeVar
 
-from checker.synthesis.flags import ORDERS, parted
+from checker.synthesis.flags import parted
 from checker.synthesis.guards import distances, in_rows, lane_ends, some
 from checker.synthesis.measures import lengths, partings
 from checker.synthesis.nodes import Cycle, Fork, State
@@ -23,6 +23,7 @@ from logic.assertions import X, assume, conj
 from logic.comparisons import as_expr
 from logic.derivation import Value
 from logic.facts import said
+from logic.operators import ORDERS
 from logic.potentials import Poly, const, leaves, sym, variables
 from logic.syntax import FALSE, Const, Expr, Op, Tid, Var, While, written
 from logic.typing import Signature
@@ -136,7 +137,7 @@ def _in_a_case(a: Analysis, node: Cycle, _: State, forced: bool) -> Cycle | None
 def _shared(cond: Expr, x: X, sigma: Signature) -> Iterator[Poly]:
     """How far the orders in a test that lanes share are from failing."""
     for c in conj((cond,), sigma):
-        if isinstance(c, Op) and c.op in ORDERS and c.op != "!=":
+        if isinstance(c, Op) and c.op in ORDERS:
             found = (p for p in distances(c, sigma) if variables(p) <= x)
             yield from (p for p in found if not any(isinstance(leaf, Tid) for leaf in leaves(p)))
 
