@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from checker.cli.bound import alarm
+from checker.cli.bound import add_accept_option, alarm
 from checker.cli.options import add_output_options, add_trust_option, emit, parse_metrics, tell
 from checker.notation.problem import OptionProblem
 
@@ -29,7 +29,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="bound the kernels of the literature and compare with what was published",
         description="Bounds every kernel under proofs/, has both checkers judge the certificates, searches for the "
         "dearest runs, and compares with published bounds at the same points. 0 when every row is certified and both "
-        "checkers agree; with --rules never.",
+        "checkers agree, or with --accept rest on a solver's word; with --rules never.",
     )
     parser.add_argument("--kernel", dest="kernels", action="append", default=[], metavar="NAME", help="(default: all)")
     parser.add_argument(
@@ -44,12 +44,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "nothing",
     )
     add_trust_option(parser)
+    add_accept_option(parser)
     add_output_options(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 all certified and agreed, 1 not all, 3 where a run costs more than its bound. Raises SourceError."""
+    """0 all certified and agreed (--accept: or solver-backed), 1 not all, 3 where a run costs more than its
+    bound. Raises SourceError."""
     import json
 
     from checker.cli.progress import progress_bar
@@ -83,11 +85,11 @@ def run(args: argparse.Namespace) -> int:
             args,
             lambda: report.as_text(rows, notes),
             lambda: json.dumps(report.as_json(rows), indent=2),
-            lambda: report.as_page(rows, notes, sources),
+            lambda: report.as_page(rows, notes, sources, args.accept),
         )
     if any(row.verdict == "refuted" for row in rows):
         return 3
-    return 0 if all(row.certified for row in rows) else 1
+    return 0 if all(row.taken(args.accept) for row in rows) else 1
 
 
 def _command(args: argparse.Namespace) -> str:
@@ -105,6 +107,8 @@ def _on_trial(args: argparse.Namespace, cases: Sequence[Case], metrics: Sequence
     from checker.suites import on_trial as report
     from checker.testbed.applied import book_of, own_rules
 
+    if args.accept:
+        raise OptionProblem("--accept: rules on trial certify nothing", advice="Leave out one of the two.")
     if args.per != "warp":
         raise OptionProblem("--per: rules on trial are for bounds on warps", advice="Leave it out.")
     rules = trial_rules(args)

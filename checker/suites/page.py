@@ -266,8 +266,11 @@ def _code(line: tuple[str, ...]) -> tuple[str, ...]:
     return (*line[:2], f"`{line[2]}`", *line[3:])
 
 
-def as_page(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str, str]) -> Page:
-    """The same as a page; a fault for each row that is not certified, or that the checkers do not agree on."""
+def as_page(
+    rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str, str], accept: Sequence[str] = ()
+) -> Page:
+    """The same as a page; a fault for each row that is not certified, or that the checkers do not agree on. `accept`
+    is --accept's word."""
     used = used_notes(rows)
     sections = [Section(items=[text.strip() for text in summary_lines(rows)])]
     sections += [
@@ -277,7 +280,7 @@ def as_page(rows: Sequence[Row], notes: Mapping[str, str], sources: Mapping[str,
     said = [*LEGEND, *(f"{NAMES[source]}: {text}" for source, text in sources.items())]
     said += [f"[{i}] {notes[name]}" for i, name in enumerate(used, 1)]
     sections += [Section(fixed=problem) for problem in _problems(rows)] + [Section("How to read it", items=said)]
-    return Page("The suite", sections, [_fault(row) for row in rows if not row.certified])
+    return Page("The suite", sections, [_fault(row) for row in rows if not row.taken(accept)])
 
 
 def _fault(row: Row) -> Fault:

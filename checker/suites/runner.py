@@ -146,6 +146,11 @@ class Row:
         """Whether the bound is certified and both checkers agree."""
         return (self.verdict, self.check, self.recheck) == ("certified", "accepted", "valid")
 
+    def taken(self, accept: Sequence[str]) -> bool:
+        """Whether it is certified, or solver-backed for both checkers where `accept` has that word."""
+        agreed = (self.verdict, self.check, self.recheck) == ("solver-backed", "accepted", "solver-backed")
+        return self.certified or (agreed and "solver-backed" in accept)
+
     @property
     def everywhere(self) -> tuple[Point, ...]:
         """The row's own point and those of all classes."""

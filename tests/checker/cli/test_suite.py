@@ -109,8 +109,13 @@ def test_not_every_row_agrees(monkeypatch: pytest.MonkeyPatch, capsys: Capture) 
     assert main([*ONE, "--format", "json"]) == 1
     row = json.loads(capsys.readouterr().out)["rows"][0]
     assert (row["verdict"], row["check"], row["recheck"]) == ("solver-backed", "accepted", "solver-backed")
+    assert main([*ONE, "--format", "sarif"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert found["ruleId"] == "solver-backed"
+    assert main([*ONE, "--format", "sarif", "--accept", "solver-backed"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["results"] == []
     monkeypatch.setattr(seconded, "recheck", lambda _: Report("invalid", "", [], "no", ""))
-    assert main([*ONE, "--format", "json"]) == 1
+    assert main([*ONE, "--format", "json", "--accept", "solver-backed"]) == 1
     row = json.loads(capsys.readouterr().out)["rows"][0]
     assert (row["verdict"], row["bound"], row["check"]) == ("not-proved", None, "")
 

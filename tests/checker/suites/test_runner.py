@@ -156,6 +156,20 @@ def test_all_three_have_to_agree() -> None:
     assert not replace(whole, recheck="solver-backed").certified
 
 
+def test_what_solvers_say_is_taken_where_it_may_be() -> None:
+    backed = replace(row(point(1, 1)), verdict="solver-backed", recheck="solver-backed")
+    assert backed.taken(["solver-backed"])
+    assert not backed.taken([])
+    for other in (
+        replace(backed, verdict="holey"),
+        replace(backed, verdict="certified"),
+        replace(backed, check="rejected"),
+        replace(backed, recheck="invalid"),
+    ):
+        assert not other.taken(["solver-backed"])
+    assert row(point(1, 1)).taken([])
+
+
 def test_rows_of_a_kernel() -> None:
     """addSub3: 4 + 10h sectors for an even h (RaCuda: 4 + 10(h+1)), fewer where rows are aligned."""
     sectors, divwarps, aligned = rows("addSub3", "sectors", "divwarps")
