@@ -46,8 +46,6 @@ def patched(bug: Bug | None) -> Iterator[None]:
 
 _of_expr: Final = potentials.of_expr
 _assume: Final = assertions.assume
-_written: Final = syntax.written
-_conj: Final = assertions.conj
 
 
 def _floors(e: Expr) -> Poly | None:

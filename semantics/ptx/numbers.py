@@ -31,10 +31,6 @@ def is_float(type_: str) -> bool:
     return type_[0] == "f"
 
 
-def is_signed(type_: str) -> bool:
-    return type_[0] == "s"
-
-
 def raw(type_: str) -> type:
     """The type of a register that holds one."""
     return np.bool_ if type_ == "pred" else RAW[size(type_)]

@@ -196,25 +196,3 @@ def _post_dominators(follow: list[tuple[int, ...]]) -> list[int]:
             if found.get(at) != new:
                 found[at], changed = new, True
     return [found.get(at, END) for at in range(len(follow))]
-
-
-def depths(f: Function) -> list[int]:
-    """The number of loops around each instruction: of sets of instructions that lead to one another, by the branches
-    backward that close them."""
-    follow = [leads_to(f, at) for at in range(len(f.code))]
-    before: dict[int, list[int]] = {}
-    for at, ways in enumerate(follow):
-        for there in ways:
-            before.setdefault(there, []).append(at)
-    loops: dict[int, set[int]] = {}
-    for at, ways in enumerate(follow):
-        for head in ways:
-            if END < head <= at:
-                body = loops.setdefault(head, {head})
-                todo = [at]
-                while todo:
-                    here = todo.pop()
-                    if here not in body:
-                        body.add(here)
-                        todo.extend(b for b in before.get(here, ()) if b >= head)
-    return [sum(at in body for body in loops.values()) for at in range(len(f.code))]

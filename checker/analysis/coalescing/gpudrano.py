@@ -220,6 +220,8 @@ def _operator(op: str, parts: list[Value], same: Value, different: Value, kind: 
             return negated(equal(a, "0"))
         case "?:", _, [c, *_]:
             return selected(c, parts[1], parts[2])
+        case _, [a, b], []:
+            return mixed(a, b)
     if "bot" in parts or "BOT" in parts:
         return "BOT" if same == "TF" else "bot"
     return same if all(p == "0" or p in _UNIFORM for p in parts) else different

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from checker.kernel import Oracle
-from checker.synthesis.nodes import Cycle, Flow, Fork, Node, State
-from checker.synthesis.outline import Block, Branch, Cases, Loop, Split
+from checker.synthesis.nodes import Flow, Fork, Node, State
+from checker.synthesis.outline import Block, Branch
 from checker.synthesis.walk import Point, Proof, Walk
 from logic.assertions import Context, P, X
 from logic.derivation import Derivation
@@ -58,15 +58,14 @@ class Analysis(ABC):
         """The branch by the first rule that applies."""
 
 
-Item = Statement | Branch | Cycle | tuple[Split | Cases, Block] | tuple[Loop, Branch]
-"""The subject of a rule: a loop comes with its invariant found; a split with the rest of its block; a loop that is to
-be unrolled with the branch that it comes to."""
-
-
 @dataclass(frozen=True, slots=True)
 class Transformer:
     """A rule's two halves. `forward` is asked whether the rule applies, unless `forced`: the outline names it. Of the
-    rules of a family, the first that applies is taken; those `by_name` only where the walk asks for them."""
+    rules of a family, the first that applies is taken; those `by_name` only where the walk asks for them.
+
+    The item that a rule is about is a statement, a branch, or a loop, which comes with its invariant found. A split
+    comes with the rest of its block; a loop that is to be unrolled, with the branch that it becomes.
+    """
 
     rule: str
     forward: Callable[[Analysis, Any, State, bool], Node | None]
