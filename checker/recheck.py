@@ -550,7 +550,7 @@ def in_order(p: Potential) -> list[tuple[list[Atom], Rational]]:
 
 
 def minima(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
-    """What is left of p without its terms -c * max(0, k - q), and these as c * min(k, q); p has c * k, and neither k
+    """The rest of p without its terms -c * max(0, k - q), and these as c * min(k, q); p has c * k, and neither k
     nor q has a minus sign."""
     found: list[tuple[Rational, str]] = []
     for factors, c in in_order(p):
@@ -564,7 +564,7 @@ def minima(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
 
 
 def ceilings(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
-    """What is left of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k); p has c * w."""
+    """The rest of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k); p has c * w."""
     found: list[tuple[Rational, str]] = []
     for factors, c in in_order(p):
         match factors:
@@ -2024,8 +2024,8 @@ class Checker(Program):
         return self.lanes(p, None).nobody or contradictory([*rows, *self._instances(rows)])
 
     def _instances(self, rows: list[Potential]) -> Iterator[Potential]:
-        """What contracts say at the ends of their ranges and of elements in rows, and from one of these to another,
-        where rows show what that needs."""
+        """The instances of contracts at the ends of their ranges and at elements in rows, and from one of these to
+        another, where rows show what that needs."""
         named = {atom[2] for q in rows for atom in atoms(q) if atom[0] == "op" and atom[1].startswith(ELEMENT)}
         for contract in (c for c in self.contracts if len(c.ranges) == 1):
             low, high = contract.ranges[0]

@@ -216,7 +216,7 @@ def phase_count(width: int, hardware: Hardware) -> int:
 
 
 def by_phase(lanes: Iterable[tuple[int, T]], width: int, hardware: Hardware) -> list[list[T]]:
-    """What lanes have, given by their numbers in the warp, in a list for each phase of an access to shared memory.
+    """The values of lanes, given by their numbers in the warp, in a list for each phase of an access to shared memory.
 
     >>> by_phase([(0, "a"), (7, "b"), (8, "c"), (31, "d")], 16, Hardware("phased", phase=128))
     [['a', 'b'], ['c'], ['d']]

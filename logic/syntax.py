@@ -73,8 +73,8 @@ Axis = Literal["x", "y", "z"]
 
 
 class _Hashed:
-    """What keeps its hash: terms are looked up far more often than made. It is no field, so copies in other processes,
-    where texts hash otherwise, do without."""
+    """A term that keeps its hash: terms are looked up far more often than made. It is no field, so copies in other
+    processes, where texts hash otherwise, do without."""
 
     __slots__ = ("_hash",)
     _hash: int

@@ -161,7 +161,8 @@ def became(found: Sequence[Found]) -> str:
 
 
 def machine(found: Sequence[Found]) -> str:
-    """What machine code of the kernels needs: registers of a thread, and bytes of shared memory of a block."""
+    """A table of what machine code of the kernels needs: registers of a thread, and bytes of shared memory of a
+    block."""
     lines = [
         f"| kernel | {' | '.join(f'{a} registers | shared' for a in ARCHITECTURES)} |",
         f"|---|{'---:|---:|' * len(ARCHITECTURES)}",
@@ -242,7 +243,7 @@ def exceeded(found: Sequence[Found]) -> str:
 
 
 def left_out(found: Sequence[Found]) -> str:
-    """What could not be compared."""
+    """A list of the kernels that could not be compared."""
     seen: dict[str, list[str]] = {}
     for f in found:
         if f.compared is None:

@@ -207,7 +207,7 @@ def judged(given: Certificate, oracle: Oracles) -> Claim | None:
 
 
 def read_of(name: str) -> Origin | None:
-    """What the certificates of a kernel say of its source, where reading that assumed something; else None."""
+    """The origin that certificates of a kernel name, where reading its source assumed something; else None."""
     path = ROOT / name / "kernel.cu"
     reading = read_cuda(str(path))
     lines = path.read_text(encoding="utf-8").split("\n")

@@ -70,8 +70,8 @@ def source(name: str, lane: int, by: int, width: int, warp: int) -> int | None:
 
 
 def voted(name: str, lane: int, passed: Mapping[int, Value], mask: int | None) -> int:
-    """What a vote, a match or a reduction gives a lane that asks with this mask, `passed` being what each active lane
-    passes; None is no mask. Sums are those of whole numbers: their reader reduces them."""
+    """The value of a vote, a match or a reduction for a lane that asks with this mask, `passed` being what each active
+    lane passes; None is no mask. Sums are those of whole numbers: their reader reduces them."""
     lanes = {other: value for other, value in passed.items() if mask is None or mask >> other & 1}
     match name:
         case "any":

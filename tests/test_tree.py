@@ -170,6 +170,18 @@ def test_a_rule_is_named_in_three_places() -> None:
     }
 
 
+def test_docstrings_begin_with_what_a_thing_is() -> None:
+    """ "The index of ..", not "What is .. of which": whoever reads the first two words knows what it is about."""
+    tops = ("logic", "semantics", "checker", "proofs", "warpbound")
+    found = []
+    for path in (path for top in tops for path in (ROOT / top).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                words = (ast.get_docstring(node) or "").split()[:1]
+                found += [f"{path.relative_to(ROOT)}: {node.name}"] if words == ["What"] else []
+    assert found == []
+
+
 def test_rules_are_known_by_what_they_say() -> None:
     """No other part of the product has the name of a rule in a string; mutants of rules are of named rules."""
     named = ("logic/rules/", "checker/synthesis/rules/", "checker/recheck.py", "checker/testbed/bugs.py")

@@ -49,7 +49,7 @@ def find_nvcc(given: str | None = None) -> str:
 
 
 def _ran(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """What became of a command of the compiler's. Raises OSError, and TimeoutExpired after SECONDS."""
+    """The finished process of a command of the compiler's. Raises OSError, and TimeoutExpired after SECONDS."""
     return subprocess.run(  # noqa: S603 - the compiler that the user chose
         words, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
     )
@@ -78,7 +78,7 @@ _USED: Final = re.compile(r"Used (\d+) registers(?:.*?\b(\d+) bytes smem)?")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a kernel needs as machine code: registers of a thread, bytes of static shared memory of a block, and bytes
+    """The needs of a kernel as machine code: registers of a thread, bytes of static shared memory of a block, and bytes
     of registers that a thread stores to memory and loads again, for want of more."""
 
     registers: int
@@ -87,7 +87,7 @@ class Machine:
 
 
 def needed(said: str) -> dict[str, Machine]:
-    """What the assembler says that kernels need (`ptxas -v`)."""
+    """The needs of kernels as machine code, as the assembler tells them (`ptxas -v`)."""
     found, name, spilled = dict[str, Machine](), "", 0
     for line in said.splitlines():
         if entry := _ENTRY.search(line):
@@ -101,7 +101,7 @@ def needed(said: str) -> dict[str, Machine]:
 
 
 def machine_code(nvcc: str, ptx: str, arch: str) -> Mapping[str, Machine]:
-    """What the kernels of a PTX text need as machine code, by their names there; nothing where it is not made."""
+    """The needs of a PTX text's kernels as machine code, by their names there; nothing where it is not made."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.ptx"
         source.write_text(ptx, encoding="utf-8")

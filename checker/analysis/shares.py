@@ -244,7 +244,7 @@ class _Walk:
         self.arrive(told.post.q, t, place)
 
     def kept(self, node: Derivation, t: Threads) -> Fraction:
-        """What the premise of a rule is not given: the constant of Q:Weak, the frame of Q:Frame."""
+        """The amount that a rule does not hand to its premise: the constant of Q:Weak, the frame of Q:Frame."""
         found = Fraction(cast(Fraction, node.substitution.get("c", Fraction(0))))
         frame = node.substitution.get("F")
         return found + (self.worth(frame, t) if isinstance(frame, Poly) else 0)

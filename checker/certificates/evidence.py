@@ -308,7 +308,7 @@ def _written_out(e: Expr, o: AtMost) -> Iterator[Expr]:
 
 
 def _solved(e: Expr, p: P) -> Iterator[Expr]:
-    """What a variable is by equations that say how far it is from threadIdx.x, as those of ghosts of loops do:
+    """The values of a variable by equations that say how far it is from threadIdx.x, as those of ghosts of loops do:
     ghost == i - tid.x."""
     for f in p:
         match f:

@@ -38,7 +38,8 @@ class Origin:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What reading assumed, marked as the word of who made the certificate: no checker has seen the source."""
+        """The assumptions of reading, marked as the word of who made the certificate: no checker has seen the
+        source."""
         return tuple(f"{SAID}{text}" for text in self.assumed)
 
 

@@ -63,7 +63,7 @@ class Seconded:
 
     @property
     def advice(self) -> str:
-        """What to do where it is not proved."""
+        """Advice for where it is not proved."""
         return NOT_VACUOUS if self.vacuous else REPORT
 
     @property

@@ -66,7 +66,7 @@ class _Parser(argparse.ArgumentParser):
         return lines.format_help().strip()
 
     def _meant(self, message: str) -> str:
-        """What was probably meant by a word that is not known: an option, or one of a choice."""
+        """Advice for a word that is not known, by what was probably meant: an option, or one of a choice."""
         if found := re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             return meant(found[1], re.findall(r"'(.*?)'", found[2]))
         words = message.removeprefix("unrecognized arguments: ").split() if message.startswith("unrec") else []

@@ -81,7 +81,7 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def _entries(args: argparse.Namespace, name: str) -> list[Entry]:
-    """What holds by a baseline, of a folder, or of a revision. Raises SourceError."""
+    """The bounds that hold: those of a baseline, a folder or a revision. Raises SourceError."""
     from checker.fleet import baseline
     from checker.fleet.files import what_is
 
@@ -135,7 +135,7 @@ def _archived(revision: str) -> Iterator[str]:
 
 
 def _git(*words: str) -> bytes | None:
-    """What git prints; None where it fails, or is not there."""
+    """The output of git; None where it fails, or is not there."""
     try:
         done = subprocess.run(["git", *words], capture_output=True, check=False)  # noqa: S603, S607 - the user's git
     except OSError:

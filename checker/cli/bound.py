@@ -555,7 +555,7 @@ def proved(results: Sequence[Result]) -> list[tuple[Context, Derivation]]:
 
 
 def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, oracle: Oracles) -> list[str]:
-    """What is assumed that all of the bounds do without, together, and the reading of the kernel, too."""
+    """The assumptions that all of the bounds do without, together, and the reading of the kernel, too."""
     from checker.refutation.contracts import for_reading, implied
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
@@ -572,7 +572,7 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
 
 
 def told_unneeded(found: Sequence[Expr | Contract], bounds: int) -> list[str]:
-    """What so many bounds do without, in sentences."""
+    """Sentences on assumptions that so many bounds do without."""
     from logic.assertions import show_p
     from logic.contracts import Contract
 
@@ -607,7 +607,7 @@ def file_name(name: str) -> str:
 
 
 def origin_of(args: argparse.Namespace, reading: Reading, hardware: Hardware) -> Origin:
-    """What a certificate says of the source of its kernel. Raises OSError where the file is gone."""
+    """The origin that a certificate names, the source of its kernel. Raises OSError where the file is gone."""
     from checker.certificates.origin import origin
     from checker.cli.options import source_text
     from checker.report.bounds import idealised

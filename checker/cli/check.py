@@ -527,7 +527,7 @@ def as_json(judged: Judged, warned: list[str], found: Finding | None, args: argp
 
 
 def _made(judged: Judged) -> dict[str, Any] | None:
-    """What a certificate says of its making; None for what is none."""
+    """The tools and the source that a certificate names, for JSON; None for a file that is none."""
     from checker.certificates.origin import as_row
 
     made = judged.certificate
@@ -596,7 +596,7 @@ def _as_text(judged: Judged, found: Finding | None, args: argparse.Namespace) ->
 
 
 def told_in_short(judged: Judged, found: Finding | None, args: argparse.Namespace) -> str:
-    """What is told of one of several: the claim, or why it is refused; and the second checker's word."""
+    """The text on one of several: the claim, or why it is refused; and the second checker's word."""
     from checker.certificates.claims import claimed
     from checker.kernel import Claim
     from checker.report import backed

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of a file: the word for it, the exit code, its object, the text that is told of it, what it assumes,
-    its page, and what was said on standard error. `page` is None for one that cannot be read."""
+    """A file that was checked: the word for it, the exit code, its object, the text that is told of it, what it
+    assumes, its page, and what was said on standard error. `page` is None for one that cannot be read."""
 
     file: str
     word: str
@@ -138,7 +138,7 @@ def _counts(found: Sequence[Checked]) -> str:
 
 
 def _shared(found: Sequence[Checked]) -> list[str]:
-    """What all that are accepted assume."""
+    """The assumptions that all accepted ones have."""
     return shared([one.assumes for one in found if one.assumes])
 
 

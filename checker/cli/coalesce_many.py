@@ -29,7 +29,7 @@ WORDS: Final = {"unreadable": "cannot be read", **{word: word for word in ("time
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What became of a kernel, or of a source that cannot be read: the exit code, its object, text, and page, what it
+    """A kernel that was looked at, or a source that cannot be read: the exit code, its object, text, and page, what it
     assumes, which of --assume it took, what was said on standard error, and the word for it where there is no page."""
 
     file: str

@@ -85,7 +85,7 @@ def add_choice_options(group: argparse._ActionsContainer) -> None:
 
 
 def _add_fleet_options(parser: argparse.ArgumentParser) -> None:
-    """What is asked of a run over many sources."""
+    """Adds the options of a run over many sources."""
     group = parser.add_argument_group("several sources, each kernel in a process of its own with limits")
     add_choice_options(group)
     add_limit_options(group, "kernel", "bound that is not certified")
@@ -127,8 +127,8 @@ def is_fleet(args: argparse.Namespace) -> bool:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run gave: its desk, the numbers of files and of kernels that were left out, how long it took, and whether
-    Ctrl-C ended it."""
+    """The outcome of a run: its desk, the numbers of files and of kernels that were left out, how long it took, and
+    whether Ctrl-C ended it."""
 
     desk: Desk
     config: Config
@@ -335,7 +335,7 @@ def _no_table(config: Config, name: str, known: Collection[str]) -> OptionProble
 
 
 def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Config]:
-    """What workers are told: the command line, and where that says nothing the configuration; and that, its budgets
+    """The settings of workers: the command line, and where that says nothing the configuration; and that, its budgets
     with the names of their metrics."""
     from checker.cli.bound import point
     from checker.cli.fleet_work import Settings
@@ -430,7 +430,7 @@ def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
 
 
 def _memory(args: argparse.Namespace, cache: Cache | None, settings: Settings, limits: Limits) -> Memory | None:
-    """What came of sources in earlier runs; None where there is no cache, nor a key of this user's."""
+    """The notes of sources from earlier runs; None where there is no cache, nor a key of this user's."""
     from checker.fleet import memory
 
     key = memory.key(cache.folder) if cache is not None and not getattr(args, "volatile", False) else None
@@ -489,7 +489,7 @@ def _elsewhere(args: argparse.Namespace, config: Config, name: str) -> bool:
 
 
 def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, Any]], OptionProblem | None]:
-    """What became of the budgets; and the problem of one that cannot be judged."""
+    """The rows of the budgets; and the problem of one that cannot be judged."""
     desk, config = done.desk, done.config
     rows: list[dict[str, Any]] = []
     problem: OptionProblem | None = None

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all sources are bounded with: the command's options by their names, metrics, hardware, and the point; and
-    the options that a configuration has for kernels by their names."""
+    """The settings that all sources are bounded with: the command's options by their names, metrics, hardware, and the
+    point; and the options that a configuration has for kernels by their names."""
 
     options: Mapping[str, Any]
     metrics: tuple[Metric, ...]

@@ -91,7 +91,7 @@ def usable_rules(args: argparse.Namespace) -> RuleSet:
 
 
 def _tried(args: argparse.Namespace, reading: Reading, rules: RuleSet) -> Tried:
-    """What the rules buy for one kernel. Raises SourceError."""
+    """The gain by the rules for one kernel. Raises SourceError."""
     from checker.oracles import Oracles
     from checker.report.on_trial import Tried
     from checker.testbed.bought import buy

@@ -60,7 +60,7 @@ def asked(args: argparse.Namespace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """What became of the parts of each item, in order: what the work told, which has an exit code, or `Ended`. `left`
+    """The results of each item's parts, in order: what the work told, which has an exit code, or `Ended`. `left`
     says what was left out of the run, if something was; after Ctrl-C it was `interrupted`."""
 
     found: Sequence[Sequence[Any]]

@@ -135,7 +135,7 @@ Found = TypeVar("Found")
 
 
 def _in_parallel(work: Callable[[Task], Found], tasks: Sequence[Task], count: int | None) -> Iterator[Found]:
-    """What becomes of each task, in order; a task begins with its case, and the longest sources are begun first."""
+    """The result of each task, in order; a task begins with its case, and the longest sources are begun first."""
     workers = min(count or os.cpu_count() or 1, len(tasks))
     if workers == 1:
         yield from map(work, tasks)

@@ -104,7 +104,7 @@ def _entry(row: Any, path: str) -> Entry:
 
 
 def difference(old: Sequence[Entry], new: Sequence[Entry]) -> list[Row]:
-    """What became of each bound, in the order of the new ones; those that are gone come last."""
+    """The change of each bound, in the order of the new ones; those that are gone come last."""
     pairs, gone = _paired(old, new)
     oracle = Oracles()
     return [_change(before, after, oracle) for before, after in pairs] + [_change(e, None, oracle) for e in gone]
@@ -188,7 +188,7 @@ def counted(rows: Sequence[Row]) -> str:
 
 
 def _changed(rows: Sequence[Row]) -> list[Row]:
-    """What changed, the worst first."""
+    """The rows that changed, the worst first."""
     order = list(TOLD)
     shown = [row for row in rows if row["change"] not in ("same", "open") or row["added"]]
     return sorted(shown, key=lambda row: order.index(row["change"]))

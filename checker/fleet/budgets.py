@@ -41,7 +41,7 @@ def judged(
     point: Point,
     line: Line,
 ) -> list[Row]:
-    """What became of each budget, for each kernel and instance that it is for; `line` says where most of a bound is
+    """A row for each budget, and each kernel and instance that it is for; `line` says where most of a bound is
     spent. Raises SourceError for a budget that cannot be about its kernel, and NoKernel for one whose kernel is not
     there."""
     found = list[Row]()

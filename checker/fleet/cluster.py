@@ -141,7 +141,7 @@ class Away:
 
 
 def _said(future: Future[Any]) -> list[Said] | str:
-    """What a worker said; in words, why that is nothing."""
+    """The words of a worker; or a text that says why there are none."""
     try:
         said = future.result()
     except BaseException:  # noqa: BLE001  # cancelled with its scheduler, killed with its worker, or raised there

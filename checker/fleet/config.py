@@ -159,7 +159,7 @@ _BUDGET: Final = ("kernel", "metric", "at", "most", "per", "file")
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """What is said of wrong keys, at their places."""
+    """A reader of configurations, which refuses wrong keys at their places."""
 
     file: TomlFile
 

@@ -54,7 +54,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the reading of a source rests on so far; None where that is not known."""
+    """The files that the reading of a source rests on so far; None where they are not known."""
 
     inputs: Inputs | None
 
@@ -388,7 +388,7 @@ class Desk:
                     self._is_full(error)
 
     def _note(self, job: int) -> tuple[Note, Any] | None:
-        """What came of a source; None where something is missing."""
+        """The note of a source; None where something is missing."""
         numbers = takewhile(lambda i: (job, i) in self.named, count())
         kernels = [self._again.get((job, i), (job, i)) for i in numbers]
         every = range(len(self.metrics))
@@ -421,7 +421,7 @@ class Desk:
         return self.reads.get(key[:2]) if one is None else one.read(key[2])
 
     def bound(self, key: Key) -> Poly | None:
-        """What is proved of a kernel."""
+        """The bound that is proved of a kernel."""
         one = self.recalled.get(key[:2])
         return self.bounds.get(key) if one is None else one.bound(key[2])
 
@@ -457,12 +457,12 @@ class Desk:
 
 
 def _same(read: Read) -> tuple[str, ...]:
-    """What two readings of one kernel have in common; nothing where that is not known to be one."""
+    """The key that two readings of one kernel share; empty where it is not known to be one."""
     return (str(read.loc), read.name, *read.notes, *read.subjects.values()) if read.loc else ()
 
 
 def _together(one: Inputs | None, other: Inputs | None) -> Inputs | None:
-    """What two readings rest on together; None where they saw different things, or that is not known."""
+    """The files that two readings rest on together; None where they saw different things, or that is not known."""
     from semantics.cuda.inputs import Inputs
 
     if one is None or other is None or one == other:

@@ -86,7 +86,7 @@ def sources(
 
 
 def what_is(path: str) -> Literal["", "file", "folder"]:
-    """What a path leads to, if anything."""
+    """The kind of thing that a path leads to, if any."""
     try:
         return "folder" if path and Path(path).is_dir() else "file" if Path(path).is_file() else ""
     except (OSError, ValueError):

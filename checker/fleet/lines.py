@@ -31,7 +31,7 @@ def dearest(text: str) -> int | None:
 
 
 def costs(root: Derivation, metric: Metric) -> dict[int, Fraction]:
-    """What stands in each line costs so much, as a derivation counts it: in a loop, in one turn."""
+    """The cost of each line, as a derivation counts it: in a loop, that of one turn."""
     spent: dict[int, Fraction] = {}
     for node, line, _ in _placed(root):
         if line is not None and (cost := _cost(node, metric)):
@@ -51,7 +51,7 @@ def _placed(root: Derivation) -> Iterator[tuple[Derivation, int | None, int]]:
 
 
 def _cost(node: Derivation, metric: Metric) -> Fraction:
-    """What an application adds, besides what its premises do."""
+    """The cost that an application adds to that of its premises."""
     rule = SOUND.rules.get(node.rule)
     if rule is None:
         return Fraction(0)

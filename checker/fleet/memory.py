@@ -56,7 +56,7 @@ class Memory:
     _found: dict[str, tuple[str, tuple[int, int]]] = field(default_factory=dict)
 
     def note(self, source: Source) -> Note | None:
-        """What came of a source, if it is as it was; None where nobody knows, or nobody of whom that is believed."""
+        """The note of a source, if that is as it was; None where there is none, or none that is believed."""
         path, name = self._place(source)
         with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
             if path.stat().st_size > LONGEST:
@@ -132,7 +132,7 @@ def _same(found: Mapping[str, tuple[str, tuple[int, int]]]) -> list[int]:
 
 
 def seal(key: bytes, name: str, body: bytes) -> bytes:
-    """What is written above a note of this name."""
+    """The line that is written above a note of this name."""
     return hmac.new(key, b"warpbound note 1\n" + name.encode() + b"\n" + body, hashlib.sha256).hexdigest().encode()
 
 
@@ -194,7 +194,7 @@ class Recalled:
         return None if claim is None else read(json.dumps(claim), KEY)
 
     def bound(self, metric: int) -> Poly | None:
-        """What is proved of it."""
+        """The bound that is proved of it."""
         found = self._claim(metric)
         return None if found is None else cast("Poly", found.derivation.substitution["Q"])
 
@@ -278,5 +278,5 @@ def _make(path: Path) -> None:
 
 
 def about(parts: Iterable[Any]) -> str:
-    """What all sources of a run are bounded with, as a text."""
+    """A text of all that the sources of a run are bounded with."""
     return "\n".join(map(repr, parts))

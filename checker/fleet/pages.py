@@ -119,7 +119,7 @@ def _place(loc: Loc | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Proved:
-    """What a certificate's derivation says of a kernel: it was judged before."""
+    """The derivation of a certificate, for a kernel's page: it was judged before."""
 
     metric: Metric
     derivation: Derivation | None

@@ -67,7 +67,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a worker found under a metric: the text of a certificate, if there is one, what was in the way, and the
+    """The result of a worker under a metric: the text of a certificate, if there is one, what was in the way, and the
     seconds that it took; whether more may be found with more time; and whether a lower bound was left out, as it rests
     on a solver's word."""
 

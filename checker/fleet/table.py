@@ -135,7 +135,7 @@ def as_text(rows: Sequence[Row], found: Mapping[str, Any], budgets: Sequence[Row
 
 
 def _assumed(rows: Sequence[Row]) -> list[str]:
-    """What bounds assume: what all of them do, then what some do, with how many kernels that is of."""
+    """The assumptions of bounds: what all of them do, then what some do, with how many kernels that is of."""
     bounded = [own for own in ([r for r in rows if r["bound"] is not None] for rows in kernels(rows).values()) if own]
     each = [dict.fromkeys(a for row in own for a in row["assumptions"]) for own in bounded]
     counts = Counter(a for own in each for a in own)

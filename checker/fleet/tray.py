@@ -64,7 +64,7 @@ class Tray:
         self.stopped = self.stopped or self.bad(result)
 
     def of(self, job: int) -> list[Any]:
-        """What became of a job's parts, in their order."""
+        """The results of a job's parts, in their order."""
         return [self.found[key] for key in sorted(self.found) if key[0] == job]
 
 

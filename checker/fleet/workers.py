@@ -213,7 +213,7 @@ def _hear(slots: list[_Slot], bell: Connection, desk: Desk) -> None:
 
 
 def _ringing(ring: Connection) -> Callable[[], None]:
-    """What wakes the one that hears, who may have left."""
+    """A function that wakes the one that hears, who may have left."""
 
     def rung() -> None:
         with suppress(OSError):

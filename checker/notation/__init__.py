@@ -66,7 +66,7 @@ _MODULES: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    """What the package offers, imported where it is used first."""
+    """A name that the package offers, imported where it is used first."""
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"checker.notation.{module}"), name)

@@ -482,7 +482,7 @@ class _Placer:
         return tuple(items)
 
     def counted(self, c: Clause) -> tuple[Plain, Plain]:
-        """What a turn begins with whose number is limited: that there is one left, and that it is taken."""
+        """The beginning of a turn where turns are limited: that there is one left, and that it is taken."""
         if not c.text.startswith("<="):
             raise SyntaxProblem("turns are limited as in: loop turns <= n", c.inside, "Write <= before the limit.")
         name = self.counters[id(c)]

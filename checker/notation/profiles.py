@@ -125,7 +125,7 @@ class TomlFile:
         )
 
     def _again(self, text: str, key: str) -> tuple[str, str]:
-        """What is told of a line that says again what is said before, and advice; `key` is tomllib's word for it."""
+        """A message on a line that says again what is said before, and advice; `key` is tomllib's word for it."""
         if not text.startswith("["):
             name = shortened(text.partition("=")[0].strip(" \"'") or key)
             told = "adds to what is given as a whole" if "." in name else "has a value already"

@@ -406,7 +406,7 @@ def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
 
 
 def _proved(o: AtLeast, context: Context) -> Proved | None:
-    """What an arithmetic proof shows."""
+    """The verdict of an arithmetic proof, if there is one."""
     from checker.oracles import farkas
 
     proved = farkas.proof(o, context) is not None

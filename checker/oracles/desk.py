@@ -138,7 +138,7 @@ class Desk:
         return known[id(example)][1]
 
     def _drawn(self, sampler: Sampler) -> Drawn:
-        """What has been drawn from samplers like this one."""
+        """The stores that have been drawn from samplers like this one."""
         key = sampler.key
         found = self.drawn.pop(key) if key in self.drawn else Drawn(sampler.draws())
         self.drawn[key] = found  # the latest

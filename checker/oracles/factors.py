@@ -31,7 +31,7 @@ def is_factor(a: Atom) -> bool:
 
 
 def parts(goal: Poly) -> dict[Monomial, Poly]:
-    """What each product of factors in a goal is multiplied by."""
+    """The sum that each product of factors in a goal is multiplied by."""
     found: dict[Monomial, Poly] = {}
     for m, c in goal.terms:
         key, rest = tuple(a for a in m if is_factor(a)), tuple(a for a in m if not is_factor(a))
@@ -77,8 +77,8 @@ def _leaves(a: Atom) -> set[Leaf]:
 
 
 def _outweighed(goal: Poly) -> Iterator[frozenset[Atom]]:
-    """What tells each negative term from the positive ones that grow as fast, have most in common with it, and least
-    besides: from the first, the last, all of them; from all where they have nothing in common."""
+    """The atoms that tell each negative term from the positive ones that grow as fast, have most in common with it, and
+    least besides: from the first, the last, all of them; from all where they have nothing in common."""
     up, near = [m for m, c in goal.terms if c > 0], list[list[frozenset[Atom]]]()
     for m in (m for m, c in goal.terms if c < 0):
         longer = [other for other in up if _degree(other) >= _degree(m)] or up

@@ -114,7 +114,7 @@ class Given:
 
 
 def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
-    """What contracts say of elements, as far as what is shown, and then what they say, puts indices in their ranges."""
+    """The facts by contracts on elements, as far as what is shown, and then these, puts indices in their ranges."""
     for group in by_depth(one for f in have if f.told is not None for one in f.told(elements)):
         rows = [(one, [_combination(p, shown) for p in one.needs]) for one in group]
         found = [Fact(one.poly, [*one.name, because]) for one, because in rows if None not in because]
@@ -533,7 +533,7 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
 
 
 def _lawful(a: Apply, have: tuple[Fact, ...]) -> Iterator[Fact]:
-    """What laws say of an operator's value, as far as the facts show what is needed."""
+    """The facts by laws on an operator's value, as far as other facts show what is needed."""
     for name, poly, needs in laws(a):
         because = [_sooner(need, have) for need in needs]
         if None not in because:

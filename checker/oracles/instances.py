@@ -100,8 +100,8 @@ def _products(p: P) -> Iterator[tuple[Monomial, Poly]]:
 
 
 def plain(p: P) -> tuple[P, frozenset[Leaf]]:
-    """What P says without elements of arrays, and the leaves of which P says more than that: those beside elements, and
-    what is compared with these."""
+    """The facts of P without elements of arrays, and the leaves of which P says more than that: those beside elements,
+    and what is compared with these."""
     without = tuple(f for f in p if not elements(f))
     near = frozenset[Leaf]().union(*(_beside(q) for f in p if elements(f) for q, _ in differences(f)))
     compared = (leaves(q) for f in without for q, _ in differences(f))

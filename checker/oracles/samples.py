@@ -215,7 +215,7 @@ def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
 
 
 def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
-    """What facts say of a leaf that stands on neither side alone, or that is a truth value.
+    """The comparisons by facts of a leaf that stands on neither side alone, or that is a truth value.
 
     >>> from logic.syntax import show
     >>> x, n, b = Var("x"), Param("n"), Var("b")
@@ -234,7 +234,7 @@ def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
 
 
 def _alone(p: Poly, zero: bool) -> Iterator[tuple[Leaf, str, Expr]]:
-    """What p >= 0, or p == 0, says of each leaf that is only added or subtracted in it."""
+    """The comparisons by p >= 0, or p == 0, of each leaf that is only added or subtracted in it."""
     for m, c in p.terms:
         if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1:
             rest = as_expr((p - atom(m[0]) * c) * -c)

@@ -298,7 +298,7 @@ def _literal(t: Any) -> int | None:
 
 
 def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
-    """What Z3 says: its plain solver, which decides most of what it decides in half the time, or else all of it."""
+    """The answer of Z3: its plain solver, which decides most of what it decides in half the time, or else all of it."""
     z3 = _z3()
     plain, whole = z3.SimpleSolver(ctx=encoding.context), z3.Solver(ctx=encoding.context)
     plain.add(*claims, *encoding.axioms, *encoding.growth())
@@ -331,7 +331,7 @@ def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer
 
 
 def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
-    """What a store that refutes a claim says of it: nothing where it made up what arrays hold, which need not keep
+    """The verdict by a store that refutes a claim: unknown where it made up what arrays hold, which need not keep
     contracts (claims have no more of these than is asked for); but no solver would prove it either."""
     made_up = SLOPE.name in sampler.zeros
     return Unknown(found.engine, "what is known of the elements of arrays does not tell") if made_up else found
@@ -339,7 +339,7 @@ def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
 
 @dataclass
 class Question:
-    """What a solver is asked: proved when no values satisfy the claims, refuted when some do and `real` finds the same,
+    """A question to a solver: proved when no values satisfy the claims, refuted when some do and `real` finds the same,
     exactly.
 
     The sampler knows the names that `real` looks at. `free` is `real` where what is read, and what base types make of

@@ -113,8 +113,8 @@ def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
 
 
 def of_reading(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
-    """What a reading takes for granted of the arrays of contracts besides these: the limits of elements that it rests
-    on, and that unsigned ones are not negative."""
+    """The contracts that a reading takes for granted besides these, of the same arrays: the limits of elements that it
+    rests on, and that unsigned ones are not negative."""
     return tuple(c for c in implied(contracts, reading) if c not in contracts)
 
 

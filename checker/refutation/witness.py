@@ -137,11 +137,11 @@ class Bounded(Protocol):
 
     @property
     def context(self) -> Context:
-        """What it is about."""
+        """The context of the kernel."""
 
     @property
     def bound(self) -> Poly:
-        """What it allows."""
+        """The potential that no run may exceed."""
 
     @property
     def per(self) -> str:

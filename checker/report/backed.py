@@ -114,7 +114,7 @@ def _of_access(index: Expr, p: P) -> str:
 
 
 def _known(p: P, about: Iterable[Expr]) -> str:
-    """What is known of the variables that a fact mentions: other facts are left out, and those about ghosts."""
+    """The facts about the variables that a fact mentions: other facts are left out, and those about ghosts."""
     names = {t for e in about for t in subterms(e) if isinstance(t, Var)}
     told = [f for f in p if names & {*subterms(f)} and not any(_ghost(t) for t in subterms(f))]
     kept: list[str] = []

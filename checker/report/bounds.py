@@ -134,7 +134,7 @@ def as_json(
 
 
 def sharper(result: Result, kernel: str) -> Iterator[str]:
-    """What is warned of where there may be a sharper bound than what is claimed, or there is one of another kind."""
+    """Warnings that there may be a sharper bound than the one that is claimed, or that there is one of another kind."""
     about = f"{kernel}, {result.metric.name}"
     if result.hurried and result.claim is not None:
         yield f"{about}: there was no time for a sharper bound: a larger --time-limit gives it more"

@@ -213,7 +213,7 @@ def as_page(
 
 
 def _remedies(found: Sequence[Row]) -> list[Section]:
-    """What mends accesses, certified; and apart what was tried and is not proved."""
+    """Sections of certified remedies, and of those that were tried and are not proved."""
     mended = [
         (_where(r.finding.access.loc), j.text, *(j.bounds or ("", "")), "; ".join(j.tried.remedy.assumes))
         for r in found
@@ -324,12 +324,12 @@ def _told(found: Sequence[Judged]) -> Sequence[Judged]:
 
 
 def _unproved(r: Row) -> Sequence[Judged]:
-    """What was tried and seemed to help, and is told where nothing is proved to: as no advice."""
+    """The remedies that seemed to help, which are told, though not as advice, where none is proved to."""
     return [] if r.advice.mend else _told(r.advice.unproved)
 
 
 def _given(j: Judged) -> str:
-    """What a remedy assumes, in brackets."""
+    """The assumptions of a remedy, in brackets."""
     return f" (assumes: {'; '.join(j.tried.remedy.assumes)})" if j.tried.remedy.assumes else ""
 
 

@@ -141,7 +141,7 @@ def _row(c: Compared, r: Row) -> tuple[str, ...]:
 
 
 def notes(c: Compared) -> list[str]:
-    """What else is to be known."""
+    """Notes on the comparison."""
     found = ["bound, run and PTX of an access: the sectors, or conflicts, of one execution by a warp, at most"]
     if c.machine is not None:
         found.append(f"machine code: {needs(c.machine)}")
@@ -170,7 +170,7 @@ def notes(c: Compared) -> list[str]:
 
 
 def needs(m: Machine) -> str:
-    """What machine code needs, in words."""
+    """The needs of machine code, in words."""
     spilled = f"{many(m.spilled, 'byte')} of registers kept in memory" if m.spilled else "none kept in memory"
     return f"{many(m.registers, 'register')} a thread, {spilled}, {many(m.shared, 'byte')} of static shared memory"
 
@@ -182,7 +182,7 @@ def _apart(d: Difference) -> str:
 
 
 def problems(c: Compared) -> list[tuple[str, str]]:
-    """What is wrong: the rule of a page's fault, and a sentence."""
+    """The faults that a page shows: the rule of each, and a sentence."""
     found = []
     for w in c.wholes:
         if w.under is not None:

@@ -56,7 +56,7 @@ FIRST: Final = ("var", "?i0")
 
 
 class Beyond(Exception):
-    """What a proof says and proofs/coq has no word for, in a few words."""
+    """A part of a proof that proofs/coq has no word for, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +351,7 @@ def as_coq(documents: list[dict[str, Json]]) -> str:
 
 
 def head(document: dict[str, Json], found: Written) -> str:
-    """What a part of a file is about, what it covers and what it does not, as a comment."""
+    """A comment on what a part of a file is about, what it covers and what it does not."""
     report = recheck(document)
     claim = report.claim or f"the second checker refuses it: {report.problem}"
     entries = len({one.entry for one, _ in found.proofs})

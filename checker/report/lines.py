@@ -50,7 +50,7 @@ def lines_section(
 
 
 def shares_text(spent: Mapping[str, Account], own: str, source: Sequence[str]) -> str:
-    """What lines take of the bounds of some metrics, as a table; `own` is the file of which `source` has the lines.
+    """A table of what lines take of the bounds of some metrics; `own` is the file of which `source` has the lines.
     What is of no line comes last, and their sum."""
     lines: dict[tuple[str, int], dict[str, Fraction]] = {}
     for metric, found in spent.items():

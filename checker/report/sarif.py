@@ -129,7 +129,7 @@ def _merged(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _both(a: Any, b: Any) -> Any:
-    """What two results have as a property: the texts of both."""
+    """The property of two results as one: the texts of both."""
     lists = [x if isinstance(x, list) else [x] for x in (a, b)]
     return a if a == b else list(dict.fromkeys(lists[0] + lists[1]))
 

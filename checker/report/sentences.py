@@ -71,7 +71,8 @@ DOMAINS: Final = {
 
 
 def sentence(refusal: Refusal, refuted: bool | None = None) -> str:
-    """What is wrong. A side condition is called false where it is refuted, by the oracle if nothing better is known."""
+    """A sentence for a refusal. A side condition is called false where it is refuted, by the oracle if nothing better
+    is known."""
     if refuted is None:
         refuted = isinstance(refusal.verdict, Refuted)
     q, x = refusal.got, refusal.expected

@@ -104,7 +104,7 @@ def command(name: str, trial: Trial, report: Report) -> str:
 
 
 def strength(trial: Trial, report: Report) -> str:
-    """What it is worth that a trial found nothing, in words."""
+    """The worth of a trial that found nothing, in words."""
     found = power(trial, report.examples)
     about = " and ".join(found.shapes)
     if not found.known:

@@ -170,7 +170,7 @@ HERE: Final = f"{GHOST}here"
 
 
 def marked(flag: Expr, parted: Expr, here: Expr, stays: Expr | None, sigma: Signature) -> tuple[Expr, ...]:
-    """What two ghosts say of a flag that ends a loop. All lanes go on unless the one is 1; unless the
+    """The facts by two ghosts on a flag that ends a loop. All lanes go on unless the one is 1; unless the
     other is, none does, or if given, `stays` is not positive at those that do."""
     zero, one = Const(0), Const(1)
     rest = Op(">=", (here, one)) if stays is None else Op("<=", (Op("min", (stays, Op("-", (one, here)))), zero))

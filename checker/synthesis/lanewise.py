@@ -38,8 +38,8 @@ DEEPEST: Final = 12
 
 
 def most(e: Expr, x: X, facts: Facts, context: Context | None = None) -> Poly | None:
-    """What e is at most, in terms of parameters and of what is in X; None where that is not seen. With a context, also
-    by what its contracts say of the elements of arrays in e.
+    """The most that e can be, in terms of parameters and of what is in X; None where that is not seen. With a context,
+    also by what its contracts say of the elements of arrays in e.
 
     >>> from logic.syntax import Const
     >>> facts = Facts((Op("==", (Var("t"), Tid("x"))), Op(">", (Param("m"), Const(0)))))

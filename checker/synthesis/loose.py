@@ -89,7 +89,7 @@ def _reaches_all(e: Expr) -> bool:
 
 
 def _hidden(parts: Iterable[Expr], shown: Callable[[Expr], Shown], x: X) -> Shown:
-    """What occurs in parts that an expression's value does not tell."""
+    """The variables that occur in parts that an expression's value does not tell."""
     names = {leaf for part in parts for leaf in leaves_in(part) if isinstance(leaf, Var) and leaf.name not in x}
     return Counter({name: 2 for leaf in names for name in shown(leaf)})
 
@@ -103,7 +103,7 @@ def _sum(found: Iterable[Shown]) -> Shown:
 
 @lru_cache(maxsize=16)
 def _definitions(p: P, x: X, rows: bool) -> tuple[dict[str, Expr], frozenset[str], bool]:
-    """What P says that variables are, without cycles; the variables that other facts speak of, or that these are made
+    """The values of variables by P, without cycles; the variables that other facts speak of, or that these are made
     of; and whether such facts may leave one thread alone."""
     values: dict[str, Expr] = {}
     made: dict[str, frozenset[str]] = {}

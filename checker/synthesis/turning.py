@@ -37,8 +37,8 @@ from logic.syntax import BOOL, GHOST, Assign, Expr, Op, Var, local_vars, written
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a branch adds to the potential in front of it: base functions; and the innermost loop around it, with what
-    variables were at its head in terms of what they are here, as far as that can be said."""
+    """The part that a branch adds to the potential in front of it: base functions; and the innermost loop around it,
+    with what variables were at its head in terms of what they are here, as far as that can be said."""
 
     bases: tuple[Poly, ...]
     loop: Cycle | None = None
@@ -96,8 +96,8 @@ def may_turn(block: Block) -> bool:
 
 
 def turning(flow: Flow, context: Context) -> Turning:
-    """What the branches of a flow add to templates: those that a loop turns, and those whose tests say something of
-    each other."""
+    """The parts that branches of a flow add to templates: those that a loop turns, and those whose tests say something
+    of each other."""
     seen = list(_branches(flow, context, None))
     forks: dict[int, Turn] = {}
     heads: dict[int, dict[Poly, None]] = {}

@@ -70,7 +70,7 @@ class Parting:
 
 
 def parting(fork: Fork, loop: Cycle, context: Context) -> Parting:
-    """What is known of a branch that parts lanes."""
+    """A branch that parts lanes, as it is in its loop."""
     stays: dict[bool, Expr] = {}
     for e, distance in gaps(fork.cond, context.sigma) if isinstance(fork.cond, Op) and fork.cond.op in ORDERS else ():
         fall = _fall(distance, loop, said(fork.before.p, context))
@@ -135,7 +135,7 @@ def _fall(distance: Poly, loop: Cycle, facts: Facts) -> int | None:
 
 
 def _zones(flow: Flow, context: Context, loop: Cycle | None = None) -> Iterator[tuple[Place, Parting]]:
-    """What is known of branches in the innermost loops around them, by place and test."""
+    """The partings of branches in the innermost loops around them, by place and test."""
     for node in flow.nodes:
         match node:
             case Cycle():

@@ -232,7 +232,7 @@ class _Back:
                 self.env.setdefault(t.at(3).name(), c)
 
     def price(self, t: Term) -> Fraction:
-        """What the summands of a potential besides letters are."""
+        """The sum of a potential's summands besides letters."""
         context = self.walk.context
         fixed = (potential_of(s, self.env, context) for s in summands(t) if not of_kind(s, "potential"))
         return sum((q.constant for q in fixed), Fraction(0))

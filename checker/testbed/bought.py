@@ -75,9 +75,9 @@ def buy(
     search: Engine = "lp",
     show: Callable[[str], None] | None = None,
 ) -> list[Bought]:
-    """What the rules of a set buy, for each metric. The lowest bound is taken that is found with them tried first, or
-    where they ask for nothing, also only where nothing better than the sound rule for all that is left applies. Raises
-    RuleFileProblem for rules whose use their text leaves open."""
+    """The gain by the rules of a set, for each metric. The lowest bound is taken that is found with them tried first,
+    or where they ask for nothing, also only where nothing better than the sound rule for all that is left applies.
+    Raises RuleFileProblem for rules whose use their text leaves open."""
     book_of(rules)  # says what cannot be used, before anything takes long
     sound = find_bounds(outline, metrics, oracle, hinted, search, show=show, judge=False)
     ways = (False, True) if any(always(rule) for rule in own_rules(rules)) else (False,)

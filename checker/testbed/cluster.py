@@ -107,8 +107,8 @@ def _checked(client: Client, option: str, address: str) -> int:
 def results(
     cluster: Cluster, work: Callable[[Item], T], items: Sequence[Item], fits: Callable[[Item, object], bool]
 ) -> Iterator[T]:
-    """What the work gives for each item, in their order. What is lost with a worker, or is nothing that fits the item,
-    is done again here."""
+    """The results of the work for all items, in their order. What is lost with a worker, or is nothing that fits the
+    item, is done again here."""
     ahead = MORE * cluster.threads
     running: list[Future[T] | None] = [_given(cluster, work, item) for item in items[:ahead]]
     for i, item in enumerate(items):

@@ -29,7 +29,7 @@ _WITHIN: Final = ((Const(0), _N),)
 
 
 def held_at(data: Sequence[int], index: int) -> int:
-    """What an array with these contents holds at an index."""
+    """The element at an index, of an array with these contents."""
     return data[index - HELD[0]] if data and index in HELD else 0
 
 
@@ -68,7 +68,7 @@ def keeps(data: Sequence[int], n: int, given: Iterable[Contract]) -> bool:
 
 
 def _worth(e: Expr, n: int, i: int, data: Sequence[int]) -> int:
-    """What an expression of a contract is worth."""
+    """The value of an expression in a contract."""
     match e:
         case Const(int() as value):
             return value
@@ -80,7 +80,7 @@ def _worth(e: Expr, n: int, i: int, data: Sequence[int]) -> int:
 
 
 def contents(rng: random.Random, n: int, given: Sequence[Contract]) -> tuple[int, ...] | None:
-    """What an array may hold at a size, None where no try keeps the contracts. Nothing is said of most indices."""
+    """Contents for an array at a size; None where no try keeps the contracts. Nothing is said of most indices."""
     for _ in range(TRIES):
         found = [rng.randint(-1, 4) for _ in HELD]
         value, steps = rng.choice([0, 0, 0, 1, 2, 4]), rng.choice([(0, 1), (0, 0, 2), (1, 1, 2), (-1, 0), (-1, 0, 1)])
@@ -105,6 +105,6 @@ def with_data(world: World, context: Context, rng: random.Random) -> tuple[World
 
 
 def told(context: Context, polys: Iterable[Poly]) -> list[tuple[Poly, ...]]:
-    """What contracts say of the elements in potentials: what is nonnegative, and what has to be for that."""
+    """The instances of contracts at the elements in potentials: what is nonnegative, and what has to be for that."""
     spoken = elements_in(polys)
     return [(one.poly, *one.needs) for one in instances(context.launch.contracts, spoken)]

@@ -48,7 +48,7 @@ class Power:
 
 
 def shape(rule: Rule) -> str:
-    """What a rule is about.
+    """The kind of thing that a rule is about.
 
     >>> shape(SOUND.rules["Q:If4"]), shape(SOUND.rules["Q:Weak"]), shape(SOUND.rules["OQ:Var"])
     ('branches', 'any statement', 'costs of expressions')

@@ -184,7 +184,7 @@ class SmallWorld:
         raise _UnreadableError(str(e))
 
     def _element(self, index: Any) -> Any:
-        """What the stable array holds at indices. Raises _UnreadableError where there is none."""
+        """The elements of the stable array at indices. Raises _UnreadableError where there is none."""
         if not self.world.data:
             raise _UnreadableError("an element of an array")
         held = np.array(self.world.data, dtype=np.int64)

@@ -91,7 +91,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What is kept of a unit that others begin with: the files that it includes, as `Unit` has them, and its macros."""
+    """The part that is kept of a unit that others begin with: the files that it includes, as `Unit` has them, and its
+    macros."""
 
     inclusions: list[tuple[str, str, int]]
     macros: Macros
@@ -152,7 +153,7 @@ class Unit:
         return below[:n], below[n:]
 
     def _told(self, cursors: Sequence[Any]) -> object:
-        """What the last of some cursors is."""
+        """The kind, name and end of the last of some cursors."""
         return [(c._kind_id, c.spelling, self.offset(c.extent.end)) for c in cursors[-1:]]
 
     def _after(self, prefix: Prefix) -> Iterator[Any]:

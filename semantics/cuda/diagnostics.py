@@ -256,7 +256,7 @@ def _surroundings(unit: Unit) -> dict[Diagnostic, tuple[list[Place], list[Node]]
 
 @lru_cache(maxsize=2)
 def _conditions(unit: Unit) -> list[bytes]:
-    """What the conditions of the preprocessor ask, in the files of a unit."""
+    """The texts of the preprocessor's conditions, in the files of a unit."""
     texts = (blanked(SPLICE.sub(b"", unit.text(f))) for f in own_files(unit))
     return [_ASKED.sub(rb"\1", m[1]) for text in texts for m in _CONDITION.finditer(text)]
 

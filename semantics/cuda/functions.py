@@ -118,7 +118,7 @@ def assign(st: State, decl: Node, value: Node) -> None:
 
 
 def _inside(node: Node) -> Node:
-    """What stands in parentheses and casts without a type in their text."""
+    """The node inside of parentheses and of casts without a type in their text."""
     while node.kind in ("PAREN_EXPR", *CASTS) and len(node.children) == 1:
         node = node.children[0]
     return node

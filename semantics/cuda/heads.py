@@ -10,8 +10,8 @@ from semantics.cuda.errors import unsupported
 
 
 def in_order(declared: tuple[Node, ...], parts: tuple[Node, ...]) -> tuple[Node, ...]:
-    """What the head of an `if` declares, in the order of C: libclang has the variable that is the test first. Raises
-    where a statement is before that."""
+    """The declarations in the head of an `if`, in the order of C: libclang has the variable that is the test first.
+    Raises where a statement is before that."""
     tested = next((d for d in declared if d.kind == "VAR_DECL"), None)
     if tested is None:
         return declared

@@ -34,7 +34,7 @@ class Held:
 
 
 def limits(data: Sequence[Held], array: str) -> Range:
-    """What contracts say of all elements of an array, in numbers.
+    """The range of all elements of an array, in numbers, by contracts.
 
     >>> from logic.syntax import Const
     >>> A = Read("A", Var("i"))
@@ -54,15 +54,15 @@ def limits(data: Sequence[Held], array: str) -> Range:
 
 
 def at_start(data: Sequence[Held]) -> Iterator[Sum]:
-    """What is at least 0 by contracts that have no variables."""
+    """The sums that are at least 0 by contracts without variables."""
     for h in data:
         if not h.variables:
             yield from _nonnegative(h.fact)
 
 
 def told(data: Sequence[Held], array: str, index: Sum, at: Store) -> Iterator[Sum]:
-    """What is at least 0 by contracts of one variable, where they speak of an element and their ranges are known to
-    have its index."""
+    """The sums that are at least 0 by contracts of one variable, where they speak of an element and their ranges are
+    known to have its index."""
     for h in data:
         if len(h.variables) != 1 or array not in h.arrays:
             continue

@@ -66,7 +66,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
 
 
 def of_range(over: Node) -> Range | None:
-    """What a `for` over an object does; None where that is not known."""
+    """The parts of a `for` over an object; None where that is not known."""
     named = ((i, _called(over.unit, line)) for i, line in enumerate(_of_range(over)))
     by_functions, function = next(((i, f) for i, f in named if f is not None), (0, None))
     if (
@@ -138,7 +138,7 @@ def _namespaces(node: Node) -> tuple[str, ...]:
 
 
 def _declared(nodes: Iterable[Node], space: tuple[str, ...]) -> Iterator[Node]:
-    """What is declared in a namespace, in all its parts."""
+    """The declarations of a namespace, in all its parts."""
     for node in nodes:
         if not space:
             yield node
@@ -161,7 +161,7 @@ def _position(node: Node) -> tuple[int, ...]:
 
 
 def destructor(decl: Node) -> Node | None:
-    """What a structure does itself when it is destroyed; None where that is nothing. Raises where it is not known."""
+    """The destructor of a structure's own; None where it has none. Raises where its body is not known."""
     found = dies(decl)
     if found is None:
         return None

@@ -39,7 +39,7 @@ def told(st: State, c: Expr, holds: bool) -> Expr:
 
 
 def _unsaid(st: State, c: Expr) -> Expr | None:
-    """What those conjuncts imply that P cannot keep themselves."""
+    """The conditions implied by those conjuncts that P cannot keep themselves."""
     match c:
         case Op("&&", (a, b)):
             return both(_unsaid(st, a), _unsaid(st, b))
@@ -49,7 +49,7 @@ def _unsaid(st: State, c: Expr) -> Expr | None:
 
 
 def implied(st: State, c: Expr) -> Expr | None:
-    """What holds where a condition does, and P can keep; None where that is nothing."""
+    """A condition that holds where this one does, and that P can keep; None where there is none."""
     if isinstance(c, Var):
         return st.implied.get(c.name)
     if not hidden(st, c):
@@ -77,7 +77,7 @@ def implied(st: State, c: Expr) -> Expr | None:
 
 
 def _beside(st: State, op: str, n: Expr, x: Expr, c: Expr) -> Expr | None:
-    """What an integer is where it is so compared, as a number of its type, with one that is not whole."""
+    """The comparison of an integer with a number of its type that stands for one with a number that is not whole."""
     if hidden(st, n) or not st.is_int(n):
         return None
     low, high = reals(st, x)
@@ -140,7 +140,7 @@ def counted(st: State, e: Expr) -> Expr:
 
 
 def both(a: Expr | None, b: Expr | None) -> Expr | None:
-    """What holds where both do; one where the other is nothing."""
+    """The conjunction of two conditions; one of them where the other is None."""
     return b if a is None else a if b is None else Op("&&", (a, b), b.loc)
 
 

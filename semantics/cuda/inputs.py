@@ -59,8 +59,8 @@ class Inputs:
 
 @dataclass(slots=True)
 class Watch:
-    """What was seen since `started`, in seconds of the clock: digests of files by their paths, what they ask for, the
-    folders that are looked in; and whether that is all."""
+    """A record of what is read, from `started` on, in seconds of the clock: digests of files by their paths, what they
+    ask for, the folders that are looked in; and whether that is all."""
 
     started: float
     seen: dict[str, str] = field(default_factory=dict)
@@ -183,7 +183,7 @@ def note(path: str, data: bytes) -> None:
 
 
 def watch() -> Watch | None:
-    """What notes what is read, if anything does."""
+    """The record of what is read now, if there is one."""
     return _watch[0]
 
 

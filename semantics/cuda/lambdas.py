@@ -90,7 +90,7 @@ def copies_now(st: State, node: Node) -> bool:
 
 @contextmanager
 def captures(st: State, callee: Node) -> Iterator[None]:
-    """What the body of a lambda names are its copies, inside of this."""
+    """Binds the names in a lambda's body to its copies, inside of this."""
     kind = callee.parent.identity if callee.parent is not None else -1
     copies = st.captured_by.get(kind, {})
     before = {key: st.bindings.get(key) for key in copies}

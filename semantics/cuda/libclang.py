@@ -54,12 +54,12 @@ def binding() -> Any:
 
 @functools.cache
 def index() -> Any:
-    """What makes units."""
+    """An index of libclang's, which makes units."""
     return binding().Index.create()
 
 
 def _text(said: ctypes.c_char_p) -> str | None:
-    """What libclang says, also of bytes that are no UTF-8: a comment of a source may be in another code."""
+    """A text of libclang's, also one of bytes that are no UTF-8: a comment of a source may be in another code."""
     value: bytes | None = super(ctypes.c_char_p, said).value
     return None if value is None else value.decode("utf-8", "replace")
 
@@ -110,7 +110,7 @@ def names(enumeration: str) -> dict[int, str]:
 
 
 def arguments(text: str) -> list[str]:
-    """What is in the angles that printed text begins with, part by part, and those of packs, which have angles of their
+    """The arguments in the angles that printed text begins with, and those of packs, which have angles of their
     own. Characters are numbers; a path is left out of what is called by its place, and what says a number's type."""
     found, depth, part = list[str](), 0, ""
     for c in _CHARACTER.sub(lambda m: str(ord(m[1])), text):

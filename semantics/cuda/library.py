@@ -100,7 +100,7 @@ def constructed(st: State, node: Node, callee: Node) -> Expr | Place:
 
 
 def unknown(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
-    """What a function gives that has no body in the file: any value. Raises for one that may get at memory by what it
+    """The value of a function that has no body in the file: any. Raises for one that may get at memory by what it
     is passed."""
     if callee.kind != "FUNCTION_DECL" or not all(map(_harmless, (node, *callee.arguments, *node.arguments))):
         problem = f"the function '{callee.name}' has no body in this file"

@@ -51,7 +51,7 @@ class Made:
         return self.bare[key][1]
 
     def forms(self, e: Reduced) -> tuple[Expr, ...]:
-        """What a reduction may be of: without those in it, with small numbers, and as it is."""
+        """The expressions that a reduction may be of: without those in it, with small numbers, and as it is."""
         if id(e) not in self.kinds:
             once = stripped(e.value, e.to.bits)
             less = small(once, e.to.bits)

@@ -403,7 +403,7 @@ def _renamed(st: State, node: Node, inner: Node, use: Use) -> Place:
 
 
 def _as_bytes(st: State, found: Address, loc: Loc | None) -> Spill:
-    """What is raised where the variable that an address leads to is accessed as another type."""
+    """The exception for a variable, which an address leads to, that is accessed as another type."""
     whole, otherwise = st.pointees[found.root], "Use __float_as_int and its like."
     at = st.origins.get(whole.name) if isinstance(whole, Parts) else None
     if isinstance(whole, Local):

@@ -396,7 +396,8 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
 
 
 def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
-    """What a constructor of ours makes: it takes a value for each scalar, in their order, or a structure of them."""
+    """The values of a structure that a constructor of ours makes: it takes a value for each scalar, in their order, or
+    a structure of them."""
     given, parts = node.arguments, Unordered(st)
     check_order(st, node.loc, given)
     if len(given) == 1 and given[0].type.kind == "record" and not _refers(callee.arguments[0].type):

@@ -62,7 +62,7 @@ class Windows:
         return k
 
     def load(self, addresses: Lanes, kind: Any) -> Lanes:
-        """What is at aligned addresses. Raises Nowhere."""
+        """The values at aligned addresses. Raises Nowhere."""
         found = np.empty(len(addresses), kind)
         for number, here, offsets in self._by_page(addresses, found.itemsize):
             found[here] = self._page(number).view(kind)[offsets]
@@ -78,7 +78,7 @@ class Windows:
             self._page(number).view(values.dtype)[offsets] = values[here]
 
     def bytes_of(self, k: int, first: int, count: int) -> bytes:
-        """What a region holds from an offset on."""
+        """The bytes of a region from an offset on."""
         return b"".join(
             self._page(base(k) + at >> 10)[at % PAGE : at % PAGE + 1].tobytes() for at in range(first, first + count)
         )
@@ -120,7 +120,7 @@ class Windows:
 
 
 def load_flat(memory: NDArray[np.uint8], addresses: Lanes, kind: Any, rows: Lanes | None = None) -> Lanes:
-    """What is at aligned addresses of one block's memory, or of each thread's row of it. Raises Nowhere."""
+    """The values at aligned addresses of one block's memory, or of each thread's row of it. Raises Nowhere."""
     width = np.dtype(kind).itemsize
     _inside(addresses, width, memory.shape[-1])
     at = (addresses // np.uint64(width)).astype(np.int64)

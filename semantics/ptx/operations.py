@@ -50,7 +50,7 @@ def _dropped(w: Warp, mask: Lanes, value: Lanes) -> None:
 
 
 class Scope:
-    """What operands of a function mean: its registers with their types."""
+    """The meaning of a function's operands: its registers with their types."""
 
     def __init__(self, registers: Mapping[str, str]) -> None:
         self.registers = registers
@@ -62,7 +62,7 @@ class Scope:
         return self.registers[r.name]
 
     def reader(self, o: Operand, type_: str, i: Instruction) -> Reader:
-        """What reads an operand as a type. Raises PtxProblem."""
+        """A function that reads an operand as a type. Raises PtxProblem."""
         match o:
             case Register(name, negated) if name in self.registers:
                 if negated:
@@ -90,7 +90,7 @@ class Scope:
         raise unknown(i, f": it has an operand {o}")
 
     def writer(self, o: Operand, type_: str, i: Instruction) -> Writer:
-        """What writes a value of a type to a register. Raises PtxProblem."""
+        """A function that writes a value of a type to a register. Raises PtxProblem."""
         if not isinstance(o, Register):
             raise unknown(i, f": it has a result {o}")
         name = o.name
@@ -145,7 +145,7 @@ def compared(name: str, a: Lanes, b: Lanes) -> Lanes | None:
 
 
 def step(i: Instruction, scope: Scope) -> Step:
-    """What a computing instruction does. Raises PtxProblem."""
+    """The step of a computing instruction. Raises PtxProblem."""
     name, *modifiers = i.opcode.split(".")
     types = [m for m in modifiers if m in KINDS or m in ("f16x2", "bf16")]
     rest = tuple(m for m in modifiers if m not in types)
@@ -337,7 +337,7 @@ def _set_predicate(i: Instruction, scope: Scope, name: str, rest: tuple[str, ...
 
 
 def _truth(v: Lanes, result: str) -> Lanes:
-    """What `set` gives: 1.0, or all bits."""
+    """The value of `set` where a comparison holds: 1.0, or all bits."""
     return v.astype(KINDS[result]) if is_float(result) else np.where(v, -1, 0).astype(KINDS[result])
 
 
@@ -462,7 +462,8 @@ def _together(
     given: str,
     make: Callable[[str, Lanes, Lanes], Lanes | None],
 ) -> Step | None:
-    """What one value of all named lanes is made of theirs, of a type that is given; the mode is the last of `rest`."""
+    """A step that makes one value of those of all named lanes, of a type that is given; the mode is the last of
+    `rest`."""
     if len(rest) != 2 or rest[0] != "sync":
         return None
     out, a, lanes = _arity(i, 3)

@@ -274,8 +274,8 @@ class _Machine:
     # --- instructions
 
     def _decoded(self, at: int, i: Instruction) -> Step | list[int] | int | None:
-        """What an instruction is to a run: a step, the targets of a branch, the number of a barrier, None for an end.
-        Raises PtxProblem for what is not known."""
+        """The form of an instruction that is run: a step, the targets of a branch, the number of a barrier, None for an
+        end. Raises PtxProblem for what is not known."""
         name, *parts = i.opcode.split(".")
         match name:
             case "ret" | "exit":

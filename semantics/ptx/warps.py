@@ -75,7 +75,7 @@ def reduced(mode: str, a: Lanes, active: Lanes) -> Lanes | None:
 
 
 def updated(mode: str, old: Lanes, b: Lanes, c: Lanes | None) -> Any:
-    """What an atomic instruction writes, of one lane; None for a mode that is not known."""
+    """The value that an atomic instruction writes, of one lane; None for a mode that is not known."""
     match mode:
         case "add":
             return old + b

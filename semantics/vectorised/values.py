@@ -107,8 +107,8 @@ def lanewise(op: str, operands: tuple[Type, ...], result: Type, loc: Loc | None)
 
 
 def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, warp: int) -> Data:
-    """What lanes get from others. Raises Unsupported unless all lanes ask alike for a shuffle, for what is defined and
-    for numbers of no more than MAX_BITS bits."""
+    """The values that lanes get from others. Raises Unsupported unless all lanes ask alike for a shuffle, for what is
+    defined and for numbers of no more than MAX_BITS bits."""
     if warp > MAX_BITS or (value.data.dtype.kind == "i" and (np.abs(value.data) >> MAX_BITS).any()):
         raise Unsupported
     name, (by, width, mask) = exchange.kind(e), asked
@@ -137,7 +137,8 @@ def passed(e: Op, value: Val, asked: tuple[Val, Val, Val | None], active: Mask, 
 
 
 def _voted(name: str, data: Data, there: Data, masks: Data | None) -> Data:
-    """What a vote, a match or a reduction gives each lane: `masks` has what each asks with, if not all the same."""
+    """The values of a vote, a match or a reduction for each lane: `masks` has what each asks with, if not all the
+    same."""
     lanes = np.arange(data.shape[1])
     asks: Data = there[:, None, :]  # warps, lanes that ask, lanes that are asked
     if masks is not None:

@@ -73,7 +73,7 @@ class _Proved:
     counts: Mapping[tuple[Loc | None, str], int]
 
     def most(self, keys: Sequence[Key], shared: bool) -> int | None:
-        """What accesses need at most, together; None where nothing is proved of one."""
+        """The most that accesses need together; None where nothing is proved of one."""
         found = [self.counts.get((loc, array)) for loc, _, array in keys]
         known = [n for n in found if n is not None]
         if len(known) < len(found):

@@ -162,7 +162,7 @@ def room(kernel: Kernel) -> int:
 
 
 def _fits(array: Array, base: str, before: Kernel, after: Kernel) -> str:
-    """What is assumed of the room that a padded array takes."""
+    """The assumption on the room that a padded array takes."""
     if array.length is None:
         return f"the launch gives {base} as much more shared memory, which is there"
     return f"{room(after)} bytes of shared memory are there for the kernel ({room(before)} before)"

@@ -84,7 +84,7 @@ def _analysed(remedy: Remedy, threshold: Threshold) -> Analysis | None:
 
 
 def _needs(f: Finding, n: int) -> int:
-    """What is told of a count: the lines, or the turns of a bank after the first."""
+    """The number that stands for a count in reports: the lines, or the turns of a bank after the first."""
     return max(n - 1, 0) if f.access.array.space == "shared" else n
 
 

@@ -178,7 +178,7 @@ class Whole:
 
 
 def certified(both: Both, counts: Mapping[tuple[Loc | None, str, str], int]) -> dict[Key, int]:
-    """What one execution of each access costs at most, from the counts that are proved of its place, its array and its
+    """The most that one execution of each access costs, from the counts that are proved of its place, its array and its
     metric."""
     found: dict[Key, int] = {}
     for key, site in both.source.sites.items():
@@ -241,7 +241,7 @@ def wholes(both: Both, results: Sequence[Result], at: Mapping[str, int], launch:
 
 
 def _over(values: Mapping[Warp, Fraction] | None, costs: Mapping[Warp, int]) -> tuple[Fraction, int] | None:
-    """What is certified of the warp that pays most beyond it, and what that is; None where none does."""
+    """The bound on the warp that pays most beyond it, and what it pays; None where none does."""
     beyond = [(paid - values[w], values[w], paid) for w, paid in costs.items() if paid > values[w]] if values else []
     return max(beyond)[1:] if beyond else None
 

@@ -28,7 +28,7 @@ CLASSES: Final = ("as written", "unrolled", "made wide", "hoisted", "repeated", 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of an access: the instructions that are its own, by address and kind, the access that it was merged
+    """The fate of an access: the instructions that are its own, by address and kind, the access that it was merged
     with, and the classes above that it is in."""
 
     key: Key
@@ -40,7 +40,7 @@ class Fate:
 def fates(
     source: Mapping[Key, Site], compiled: Mapping[tuple[int, str], Site], code: Sequence[Instruction]
 ) -> tuple[list[Fate], list[tuple[int, str]]]:
-    """What became of each access, in the order of the source; and the instructions that are nobody's, such as those on
+    """The fates of accesses, in the order of the source; and the instructions that are nobody's, such as those on
     a thread's own memory and on tables of the compiler's."""
     covered = {at: site.covered for at, site in compiled.items()}
     owners: dict[Key, list[tuple[int, str]]] = {key: [] for key in source}

@@ -115,7 +115,7 @@ class Compiled:
 
 
 def cost_of(sites: Sequence[Site], metric: Metric) -> Counter[Warp]:
-    """What accesses cost each warp in a metric."""
+    """The cost of accesses to each warp, in a metric."""
     found: Counter[Warp] = Counter()
     for s in sites:
         if metric_of(s.space) == metric.name:
