@@ -12,6 +12,8 @@ from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
 from logic.syntax import BOOL, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var, show, show_stmt
 from logic.typing import Signature, type_of
 from semantics.cuda import Reading, made, ranges
+from semantics.cuda.modular import Integer, Reduced
+from semantics.cuda.stores import launched
 from tests.semantics.cuda import native
 from tests.semantics.cuda.native import COMPILER
 
@@ -61,6 +63,10 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
         ("z <= 9223372036854775808",),  # and so i + blockDim.x stays below 2^64, too
     ),
     "out[(m + 31) / 32 * 32] = 1;": ("out[(m + 31) / 32 * 32] <- 1;", ("m <= 4294967264",)),
+    "out[(m + 31) / 32 * 64] = 1;": ("out[(m + 31) / 32 * 64] <- 1;", ("2 * m <= 4294967233",)),
+    "out[(m + 31 >> 5) * 64] = 1;": ("out[(m + 31 >> 5) * 64] <- 1;", ("2 * m <= 4294967233",)),
+    "out[m << 2] = 1;": ("out[m << 2] <- 1;", ("4 * m <= 4294967295",)),
+    "if (threadIdx.x > 0) out[(threadIdx.x << 2) - 4] = 1;": ("if (tid.x > 0) {\n  out[(tid.x << 2) - 4] <- 1;\n}", ()),
     # (unsigned) of what may be below 0
     "int t = threadIdx.x; if ((unsigned)(t - 1) < m) out[0] = 1;": (
         "t <- tid.x;\nif (t - 1 >= 0 && t - 1 < m) {\n  out[0] <- 1;\n}",
@@ -80,6 +86,9 @@ def test_what_changes_nothing_is_left_out(read: Reader, body: str) -> None:
 LEFT = {
     "out[n] = ((size_t)(m - w) + (z & 255)) / 3 > 5;": f"out[n] <- int(((m - w & {MASK}) + (z & 255)) / 3 > 5);",
     "out[n] = (3u << (n & 31)) / 5 > 5;": f"out[n] <- int((3 << (n & 31) & {MASK}) / 5 > 5);",
+    "if (threadIdx.x > 0) out[(threadIdx.x << 2) - 5] = 1;": (
+        f"if (tid.x > 0) {{\n  out[(tid.x << 2) - 5 & {MASK}] <- 1;\n}}"
+    ),
     "out[threadIdx.x - 1] = 1;": f"out[tid.x - 1 & {MASK}] <- 1;",
     "out[n] = m - w > 3;": f"out[n] <- int((m - w & {MASK}) > 3);",
     "out[n] = (m - 5) / 2;": f"out[n] <- (m - 5 & {MASK}) / 2;",
@@ -145,6 +154,34 @@ def test_bits_of_negative_numbers(read: Reader, monkeypatch: pytest.MonkeyPatch,
     """No int overflows where its bits are those of an unsigned number: it may have a sign."""
     monkeypatch.setattr(native, "N", n)
     assert native.differences(read, "", NEGATIVE, tmp_path) == []
+
+
+WIDE = Integer(32, False)
+FAR = Op(">=", (Tid("x"), Const(16)))
+LESS = Op("-", (Tid("x"), Const(16)))
+MAYBE = Reduced("&", (LESS, Const((1 << 32) - 1)), None, WIDE)
+NEAR = Op("<", (MAYBE, Const(5)))
+BEHIND = {
+    "&&": (Op("int", (Op("&&", (FAR, NEAR)),)), "int(tid.x >= 16 && tid.x - 16 < 5)"),
+    "||": (Op("int", (Op("||", (Op("!", (FAR,)), NEAR)),)), "int(!(tid.x >= 16) || tid.x - 16 < 5)"),
+    "?": (Op("?:", (FAR, MAYBE, Const(0))), "(tid.x >= 16 ? tid.x - 16 : 0)"),
+    ":": (Op("?:", (Op("<", (Tid("x"), Const(16))), Const(0), MAYBE)), "(tid.x < 16 ? 0 : tid.x - 16)"),
+    "? :": (Op("?:", (FAR, MAYBE, MAYBE)), f"(tid.x >= 16 ? tid.x - 16 : tid.x - 16 & {MASK})"),
+}
+
+
+@pytest.mark.parametrize("what", BEHIND)
+def test_what_a_test_says_is_known_behind_it_alone(what: str) -> None:
+    """Of one expression that occurs before, behind and after it: what was seen of it there is not what it is here."""
+    guarded, wanted = BEHIND[what]
+    walk = ranges.Walk(ranges.Types({}, {}), made.Made(Signature({}, {}, {})), launched((32, 1, 1)), frozenset(), False)
+    once = f"(tid.x - 16 & {MASK})"
+    for e, text in (
+        (Op("+", (guarded, MAYBE)), f"{wanted} + {once}"),
+        (Op("+", (MAYBE, guarded)), f"{once} + {wanted}"),
+    ):
+        seen = walk.expr(e, launched((32, 1, 1)))
+        assert (show(seen.expr), len(seen.needs)) == (text, 1)
 
 
 def test_what_is_too_much_work_is_left_as_it_is(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
