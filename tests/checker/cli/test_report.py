@@ -187,6 +187,7 @@ def launching(tmp_path: Path, *launches: str) -> str:
         (["10, 32"], []),
         (["10, 256"], [OTHER.format(256, 32)]),
         (["10, dim3(8, 8)"], [OTHER.format("8 x 8", "32")]),
+        (["10, dim3(32, 2)"], [OTHER.format("32 x 2", "32")]),
         (["10, n"], [UNTOLD]),
         (["10, 32", "n, 32"], []),
         (["10, 32", "10, 64", "n, n"], [OTHER.format(64, 32)]),
@@ -257,6 +258,22 @@ def test_each_launch_has_its_certificate(capsys: Capture, tmp_path: Path) -> Non
         1,
         ["the source launches a grid of 8, and this is about a grid of 7: it does not speak of that launch"],
     )
+
+
+def test_a_grid_that_is_assumed_and_one_that_is_not_told(capsys: Capture, tmp_path: Path) -> None:
+    launch = json.loads(Path(SECTORS).read_text())["launch"]
+    few = ["op", "<", ["param", "gridDim.x"], ["const", ["int", "int", 4], 8]]
+    path = written(tmp_path / "few.json", SECTORS, launch=launch | {"assumptions": [few]})
+    assert report(capsys, path, "--source", launching(tmp_path, "7, 32"))[0] == 0
+    code, found = report(capsys, path, "--source", launching(tmp_path, "8, 32"))
+    told = "the source launches blocks of 32 in a grid of 8, and this assumes gridDim.x < 8"
+    assert (code, found["certificates"][0]["warnings"]) == (1, [f"{told}: it does not speak of that launch"])
+    path = written(tmp_path / "seven.json", SECTORS, launch=launch | {"grid": [7, 1, 1]})
+    code, found = report(capsys, path, "--source", launching(tmp_path, "n, 32"))
+    told = "the source launches a grid of a size that is not told, and this is about a grid of 7"
+    assert (code, found["certificates"][0]["warnings"]) == (0, [told])
+    code, found = report(capsys, path, "--block", "32")  # who asks for less knows what is asked for
+    assert (code, found["certificates"][0]["warnings"]) == (0, [])
 
 
 COPY = """\
