@@ -362,8 +362,9 @@ def _is_condition(s: Survivor) -> bool:
 
 
 def _is_proof(s: Survivor) -> bool:
-    """Whether evidence that differs says as much: in how often a case that cannot be is taken, which is what the goal
-    and -1 differ by; or in a fact without which the certificate is valid, too."""
+    """Whether evidence that differs says as much: in how often a case that cannot be is taken, or a fact a <= b where
+    the goal is a < b, which is what the goal and -1 differ by; or in a fact without which the certificate is valid,
+    too."""
     document = original(s.certificate)[0]
     match s.route:
         case ("evidence", *path, int(row), 0):  # of a sum, or of what a factor rests on
@@ -373,6 +374,8 @@ def _is_proof(s: Survivor) -> bool:
             match at:
                 case [str(), [["case", _]]]:
                     return True
+                case [str(), [["fact", ["op", "<=", *sides], "+"]]] if path[1:2] == ["proof"] and path[3:4] == ["by"]:
+                    return bool(document["evidence"][path[0]]["proof"][path[2]]["goal"] == ["op", "<", *sides])
         case ("evidence", int(i), "proof", int(entry), "goal", *_):
             rows = document["evidence"][i]["proof"]
             less = mutant(document, ("evidence", i, "proof"), [row for j, row in enumerate(rows) if j != entry])
@@ -400,6 +403,8 @@ def reason(s: Survivor) -> str:
         return _UNDECIDED if s.second == "solver-backed" else ""
     if (s.what, s.claim, s.route[0]) == ("accepted", "", "expressions") and _is_condition(s):
         return _ANOTHER_CONDITION
+    if (s.what, s.claim, s.route[0]) == ("accepted", "", "evidence") and s.second == "solver-backed":
+        return _UNDECIDED
     if (s.what, s.claim, s.route[0]) == ("accepted", "", "evidence") and _is_proof(s):
         return _OTHER_EVIDENCE
     if (s.what, s.claim, s.route[0]) == ("accepted", "body", "statements") and _is_dead(s):

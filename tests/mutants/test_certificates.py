@@ -14,6 +14,7 @@ from checker.certificates.claims import shown
 from checker.certificates.document import digest
 from checker.recheck import recheck
 from logic.potentials import const
+from proofs.features.make import FEATURES
 from proofs.make import committed
 from tests.mutants.certificates import (
     Survivor,
@@ -46,6 +47,32 @@ def test_a_sample_of_mutants_is_refused_or_explained() -> None:
     assert {s.what for s in tally.survivors} <= {"accepted", "kernel only", "second only"}
     accepted = [s for s in tally.survivors if s.what == "accepted"]
     assert 0 < len(accepted) < sum(tally.tried.values()) // 5
+
+
+EVIDENCE = {
+    "features/apart": (
+        ("evidence", 15, "proof", 0, "by", 0, "no", "sum", 0, 0),
+        "another proof: a sum that is -1 in place of the goal, or a fact beside what is seen without it",
+    ),
+    "features/any-sign": (
+        ("evidence", 3, "proof", "span"),
+        "the second checker cannot decide it and says so: solver-backed, not valid",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_evidence_that_says_as_much_or_too_little_has_a_reason(name: str) -> None:
+    route, why = EVIDENCE[name]
+    (number,) = (i for i, (at, _) in enumerate(original(name)[1]) if at == route)
+    found = judge(name, number)
+    assert found is not None
+    assert reason(found) == why
+
+
+def test_every_feature_was_tried() -> None:
+    rows = Path("docs/mutants-certificates.md").read_text(encoding="ascii")
+    assert [name for name in FEATURES if f"| features/{name} |" not in rows] == []
 
 
 def test_results_in_a_folder_are_the_same(tmp_path: Path) -> None:
