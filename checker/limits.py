@@ -73,6 +73,9 @@ INPUTS: Final = 300
 STALE: Final = 60
 """Inputs in a row that are no better, which end such a search."""
 
+PATIENCE: Final = 150
+"""The same of the search of `--tight`."""
+
 EFFORT: Final = 40_000
 """The cost of all inputs together, in tests, assignments and accesses: the same on every machine."""
 
@@ -83,7 +86,7 @@ WARPS: Final = 64
 """Warps of a grid that is tried."""
 
 SEARCH_SECONDS: Final = 20.0
-"""Seconds after which a search ends in any case: only where the fast engine cannot follow."""
+"""Seconds of processor time after which a search ends in any case: only where the fast engine cannot follow."""
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 

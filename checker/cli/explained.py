@@ -26,10 +26,11 @@ def dearest_runs(
     from checker.refutation.witness import Overrun, find_witnesses
     from checker.report.plots import EFFORT, RUNS
 
-    runs, effort = (limits.INPUTS, limits.EFFORT) if long else (RUNS, EFFORT)
+    runs, effort, stale = (limits.INPUTS, limits.EFFORT, limits.PATIENCE) if long else (RUNS, EFFORT, limits.STALE)
     claims = [r.claim for r in results if r.claim is not None]
     try:
-        found = iter(find_witnesses(kernel, claims, partial(read_arrays, kernel), at, runs=runs, effort=effort))
+        fill = partial(read_arrays, kernel)
+        found = iter(find_witnesses(kernel, claims, fill, at, runs=runs, effort=effort, stale=stale))
     except Overrun as problem:
         wrong = problem.claim.context.metric
         dearest = [problem.found if r.metric == wrong else None for r in results]

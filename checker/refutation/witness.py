@@ -64,6 +64,9 @@ REALS: Final = (0.0, 1.0, 0.5, -2.0, -1.0, -0.75, 0.1, 0.25, 0.01, 0.05, 3.0, 10
 
 GRIDS: Final = (1, 2, 3, 4)
 
+MANY: Final = (16, 1, 1)
+"""A grid whose blocks differ in the data that they read: it takes the engine little longer than one block."""
+
 BLOCKS: Final = (64, 32, 256, 128, 33, 100)
 
 ROWS: Final = (8, 1, 32, 2, 16)
@@ -95,6 +98,12 @@ FILLS: Final = (
     "random:1",
 )
 """Contents of arrays, as `run --array` takes them."""
+
+STEPS: Final = (1, 2, 3, 5, 7, 10, 31, 32, 33, 97, 100)
+"""What the elements of a cycle rise by, one that is drawn."""
+
+COUNTS: Final = (2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 64, 97, 128)
+"""After how many elements it begins again."""
 
 RAMPS: Final = tuple(f"cycle:0:{step}:{2**24}" for step in (64, 33, 32, 16, 8, 5, 4, 3, 2))
 """Arrays that rise by the same from element to element, as the beginnings of rows do: for contracts on data."""
@@ -184,6 +193,7 @@ def find_witnesses(
     first: Iterable[Input] = (),
     runs: int = limits.INPUTS,
     effort: int = limits.EFFORT,
+    stale: int = limits.STALE,
 ) -> list[Witness | None]:
     """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
     one launch, each about one metric.
@@ -194,14 +204,14 @@ def find_witnesses(
     if not claims:
         return []
     search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0))
-    end = time.monotonic() + limits.SEARCH_SECONDS
-    stale = 0
+    end = time.process_time() + limits.SEARCH_SECONDS
+    vain = 0
     for count, given in enumerate(search.inputs(first)):
-        if count >= runs or stale >= limits.STALE or search.done or search.spent > effort or time.monotonic() > end:
+        if count >= runs or vain >= stale or search.done or search.spent > effort or time.process_time() > end:
             break
         before = list(search.best)
         search.attempt(given)
-        stale = stale + 1 if search.best == before else 0
+        vain = vain + 1 if search.best == before else 0
     return search.best
 
 
@@ -254,6 +264,7 @@ class _Search:
         self.context: Context = claims[0].context
         self.best: list[Witness | None] = [None] * len(claims)
         self.here: list[Witness | None] = [None] * len(claims)
+        self.many: list[Dim] = []
         self.tried: set[str] = set()
         self.spent = 0
         facts = self.context.launch.assumptions
@@ -262,7 +273,10 @@ class _Search:
         self.matters = influential(kernel) | said
         self.fixed, self.residues = _given(facts)
         near = (n + d for fact in facts for n in _numbers(fact) for d in (0, 1, -1))
-        self.sizes = tuple(dict.fromkeys((*SIZES, *near)))
+        self.limits = tuple(dict.fromkeys((0, *_limits(kernel))))
+        self.sizes = tuple(
+            dict.fromkeys((*SIZES, *near, *(n + d for n in self.limits for d in (0, 1, -1) if n + d > 0)))
+        )
         self.contracts = self.context.launch.contracts
         self.fills = (*FILLS, *RAMPS) if self.contracts else FILLS
         self.arrays = [a.name for a in kernel.arrays if a.space == "global" and a.name in self.matters]
@@ -281,6 +295,7 @@ class _Search:
             yield replace(given, args={**given.args, **fixed})
         grids = self.dims("gridDim", self.context.launch.grid, GRIDS, "blockIdx")
         blocks = self.dims("blockDim", self.context.launch.block, BLOCKS, "threadIdx")
+        self.many = [MANY] if len(grids) > 1 else []
         start = Input(blocks[0], grids[0], self.args(_always(SIZES[0])))
         yield start
         for n in SIZES[1:TOGETHER]:
@@ -357,9 +372,10 @@ class _Search:
     def changed(self, given: Input, blocks: Sequence[Dim], grids: Sequence[Dim]) -> Input:
         """The input with one thing changed."""
         names = [name for name in given.args if name in self.matters and name not in self.at and name not in self.fixed]
-        what = self.rng.choice([*names, *self.arrays, "launch"])
+        kinds = [(names, 4), (self.arrays, 4), (["launch"], 1)]
+        what = self.rng.choice(self.rng.choices([of for of, _ in kinds], [n if of else 0 for of, n in kinds])[0])
         if what in self.arrays:
-            return replace(given, arrays={**given.arrays, what: self.rng.choice(self.fills)})
+            return replace(given, arrays={**given.arrays, what: self.filling(given.arrays.get(what, "zeros"))})
         if what in names:
             old, new = given.args[what], self.args(self.drawn)[what]
             near = not isinstance(old, bool) and self.rng.random() < 0.6
@@ -368,7 +384,29 @@ class _Search:
             elif near:
                 new = self.args(_always(max(0, int(old) + self.rng.choice(NEAR))))[what]
             return replace(given, args={**given.args, what: new})
-        return replace(given, block=self.rng.choice(blocks), grid=self.rng.choice(grids))
+        return replace(given, block=self.rng.choice(blocks), grid=self.rng.choice([*grids, *self.many]))
+
+    def filling(self, old: str) -> str:
+        """Other contents of an array: one of the list; a cycle that ends or begins near a number that a test compares
+        with; or the old cycle with a number changed."""
+        draw, roll = self.rng.choice, self.rng.random()
+        if roll < 0.4 or self.contracts:
+            return draw(self.fills)
+        if roll < 0.7 and old.startswith("cycle"):
+            start, step, count = map(int, old.split(":")[1:])
+            match draw(("start", "step", "count")):
+                case "start":
+                    start += draw((1, -1)) * draw((1, step, step * draw(COUNTS)))
+                case "step":
+                    step = draw((2 * step, step // 2, step + 1, step - 1, draw(STEPS)))
+                case _:
+                    count = draw(COUNTS)
+        else:
+            limit, step, count = draw(self.limits), draw(STEPS), draw(COUNTS)
+            if limit > step and draw((True, False)):
+                step = limit // draw(COUNTS)
+            start = limit + draw((0, 1, -1, -step * draw(COUNTS), -step * count))
+        return f"cycle:{max(0, start)}:{max(1, step)}:{count}"
 
     def attempt(self, given: Input) -> None:
         """Runs an input, with the data of the point, and keeps it where it is the best for a claim. Raises Overrun."""
@@ -515,6 +553,14 @@ def _given(facts: Iterable[Expr]) -> tuple[dict[str, int], dict[str, tuple[int, 
             case Param(name), Const(int() as k), Const(int() as r) if k > 0:
                 residues[name] = (k, r)
     return fixed, residues
+
+
+def _limits(kernel: Kernel) -> Iterator[int]:
+    """The numbers that tests have."""
+    for s in statements(kernel.body):
+        match s:
+            case If(e) | While(e):
+                yield from (n for n in _numbers(e) if n >= 0)
 
 
 def _numbers(e: Expr) -> Iterator[int]:

@@ -11,13 +11,14 @@ from typing import Any, cast
 
 import pytest
 
+from checker import limits
 from checker.cli import main
 from checker.cli.run import read_arrays
 from checker.kernel import Claim
 from checker.notation import parse_assumption
 from checker.oracles import Oracles
 from checker.refutation.contracts import element
-from checker.refutation.witness import Input, Overrun, Witness, command, find_witnesses, influential, worth
+from checker.refutation.witness import FILLS, Input, Overrun, Witness, command, find_witnesses, influential, worth
 from checker.synthesis.bound import Per, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Dim, Launch, conj
@@ -110,6 +111,25 @@ def test_parameters_are_found_that_no_list_has(tmp_path: Path) -> None:
     body = "if (threadIdx.x < 8) A[n + 10 + threadIdx.x] = A[3 * n + threadIdx.x];"
     kernel = source(f"__global__ void k(char *A, int n) {{ {body} }}", tmp_path)
     assert searched(kernel, claims_of(kernel, (32, 1, 1), "sectors"))[0].exact
+
+
+def test_data_are_found_that_a_test_of_sums_parts(tmp_path: Path) -> None:
+    """Lanes leave the loop one after the other, in sums that pass 1000 in different turns: no filling of the list has
+    that, and few of the turns part lanes where all elements are random."""
+    body = "int s = 0; for (int i = 0; i < 8; i++) { s += A[threadIdx.x]; if (s > 1000) break; } A[threadIdx.x] = s;"
+    kernel = source(f"__global__ void k(int *A) {{ {body} }}", tmp_path)
+    (found,) = searched(kernel, claims_of(kernel, (32, 1, 1), "divwarps"), stale=limits.PATIENCE)
+    assert found.cost >= 8
+    assert found.input.arrays["A"].startswith("cycle:")
+    assert found.input.arrays["A"] not in FILLS
+
+
+def test_numbers_of_tests_are_sizes(tmp_path: Path) -> None:
+    """Both tests part the first warp where n is from 1001 to 1015."""
+    body = "if (1000 + threadIdx.x < n) A[threadIdx.x] = 1; if (n == 1001 && threadIdx.x < 16) A[threadIdx.x] = 2;"
+    kernel = source(f"__global__ void k(int *A, int n) {{ {body} }}", tmp_path)
+    (found,) = searched(kernel, claims_of(kernel, (32, 1, 1), "divwarps"))
+    assert found.cost == 2
 
 
 def test_contents_of_arrays_are_found(twos: Path) -> None:
