@@ -50,7 +50,7 @@ from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.objects import default, members, own_fields
-from semantics.cuda.order import check_order
+from semantics.cuda.order import check_assignment, check_order
 from semantics.cuda.places import (
     TIDS,
     anything,
@@ -68,6 +68,7 @@ from semantics.cuda.pointers import held as pointer_value
 from semantics.cuda.records import (
     copied,
     copies,
+    copies_into,
     declared,
     fill,
     held,
@@ -111,7 +112,10 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if node.kind in heap.KINDS:
         return heap.operator(st, node, use)
     by_pointer = pointed(st, node)
-    check_order(st, node.loc, operands(st, node))
+    if copies_into(node):
+        check_assignment(st, node, *node.arguments)
+    else:
+        check_order(st, node.loc, operands(st, node))
     if isinstance(by_pointer, Chosen):
         return _of_several(st, node, by_pointer, use)
     callee = by_pointer or node.referenced
@@ -120,7 +124,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return place(st, inner, use) if node.type.kind == "record" else expr(st, inner, use)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
-    if callee is not None and callee.name == "operator=" and callee.is_defaulted:
+    if copies_into(node):
         left, right = node.arguments
         parts = Unordered(st)
         target, known = located(st, left, within(use))

@@ -43,9 +43,9 @@ def odd(node: Node, lives: bool = False) -> str:
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
     if any(_initialised(f) and initialiser(f) is None for f in listed):
         return "a field with this initialiser in"
-    if any(not (f.name or f.is_bitfield) or _copies(f, lives) for f in node.fields):
+    if any(not (f.name or f.is_bitfield) or acts_on_copy(f, lives) for f in node.fields):
         return "a field without a name or with a copy or destructor of its own in"
-    if any(_copies(b, lives) for b in bases(decl)):
+    if any(acts_on_copy(b, lives) for b in bases(decl)):
         return "a base class with a copy of its own in"
     return ""
 
@@ -136,7 +136,7 @@ def _of_one(constructor: Node) -> bool:
 
 def check_array(node: Node) -> None:
     """Raise where the elements of an array are structures that do something when they are copied or destroyed."""
-    if innermost(node.type).kind == "record" and (odd(node) or _copies(node)):
+    if innermost(node.type).kind == "record" and (odd(node) or acts_on_copy(node)):
         name = node.type_decl.name
         raise unsupported(f"an array of '{name}', which has functions of its own,", node.loc, _ADVICE)
 
@@ -205,7 +205,7 @@ def _initialised(field: Node) -> bool:
     return any(c.span[1] not in sizes for c in parts)
 
 
-def _copies(field: Node, lives: bool = False) -> bool:
+def acts_on_copy(field: Node, lives: bool = False) -> bool:
     """Whether a field is a structure, or an array of them, that says itself how it is copied or, unless it `lives`,
     destroyed, in which one does, or of which that is not known."""
     if innermost(field.type).kind != "record":
@@ -215,7 +215,7 @@ def _copies(field: Node, lives: bool = False) -> bool:
         return False
     told = [c for c in decl.members if not (lives and c.kind == "DESTRUCTOR" and field.type.kind == "record")]
     return any(_own(c, decl) and not _plain(c, decl) for c in told) or any(
-        b.type.kind != "record" or _copies(b, lives)
+        b.type.kind != "record" or acts_on_copy(b, lives)
         for b in (*bases(decl), *decl.fields)
         if innermost(b.type).kind != "other" and (b.kind == "CXX_BASE_SPECIFIER" or innermost(b.type).kind == "record")
     )

@@ -380,7 +380,7 @@ def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr
 def assign(st: State, node: Node, use: Use) -> Expr:
     """Emit `a = b`; its value is meaningful, of a scalar, where it is part of an expression."""
     left, right = node.children
-    check_assignment(st, node)
+    check_assignment(st, node, left, right)
     t, inner = left.type, within(use)
     if t.kind == "pointer":
         assigned(st, node, "whole" if use == "statement" else inner)
@@ -419,7 +419,7 @@ def into(st: State, target: Local, node: Node, loc: Loc | None) -> None:
 def update(st: State, node: Node, use: Use) -> Expr:
     """Emit `a += b` and its like: a is read, computed with in C's type for the operation, and written."""
     left, right = node.children
-    check_assignment(st, node)
+    check_assignment(st, node, left, right)
     op, t, inner = node.operator.removesuffix("="), left.type, within(use)
     if t.kind == "pointer":
         updated(st, node, inner)

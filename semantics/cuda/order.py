@@ -12,6 +12,7 @@ from typing import Final
 from logic.source import Loc
 from logic.syntax import local_vars
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import acts_on_copy
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lambdas import inside, is_lambda
 from semantics.cuda.places import is_shared
@@ -48,9 +49,8 @@ def check_order(st: State, loc: Loc | None, parts: Sequence[Node]) -> None:
             _apart(names, [u for j, u in enumerate(used) if j != i], loc)
 
 
-def check_assignment(st: State, node: Node) -> None:
+def check_assignment(st: State, node: Node, left: Node, right: Node) -> None:
     """The same for `a = b` and `a += b`: a place that b changes is stored to afterwards, but has to be found before."""
-    left, right = node.children
     if not (left.acts or right.acts):
         return
     _apart(_written(st, left), [_used(st, right)], node.loc)
@@ -248,6 +248,8 @@ def _has_body(call: Node) -> bool:
     callee = call.referenced
     if callee is None or callee.kind in ("VAR_DECL", "PARM_DECL"):
         return bool(call.children) and call.children[0].type.kind == "pointer"
+    if callee.is_defaulted and (call.arguments or callee.name == "operator=") and not acts_on_copy(call):
+        return False  # it reads what it copies, which is written there
     return callee.definition is not None
 
 

@@ -356,6 +356,12 @@ def copies(node: Node) -> bool:
     return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
 
 
+def copies_into(node: Node) -> bool:
+    """Whether a call assigns one structure to another, as the compiler does it."""
+    callee = node.referenced
+    return callee is not None and callee.name == "operator=" and callee.is_defaulted
+
+
 def _made_by_parts(decl: Node) -> bool:
     """Whether a structure has a part with a constructor."""
     parts = [p.type_decl for p in (*bases(decl), *decl.fields) if innermost(p.type).kind == "record"]
@@ -373,6 +379,10 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     node = source(node)
     if node.kind == "INIT_LIST_EXPR":
         return _listed(st, node, node, use)
+    if node.kind == "CONDITIONAL_OPERATOR":
+        chosen = declared(st, "t", node)
+        fill(st, chosen, node, use)
+        return loaded(st, chosen, node)
     callee = node.referenced if node.kind == "CALL_EXPR" else None
     if callee is not None and in_shim(callee) and _makes(node, callee):
         check_order(st, node.loc, node.arguments)

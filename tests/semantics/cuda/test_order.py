@@ -57,6 +57,8 @@ REFUSED = [
     "(a += 2)[a - A] = 1;",
     # in an order that C++ leaves open
     "A[x++] = x;",
+    "P v[3]; v[x] = v[x++] = p;",
+    "P *m = (P *)A; m[A[0]] = m[1] = p;",
     "A[x++] = B[x];",
     "A[x++] = A[x++];",
     "*a++ = *a;",

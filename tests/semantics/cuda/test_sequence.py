@@ -22,6 +22,9 @@ __device__ void put(int *p, int v) { p[0] = v; }
 __device__ int twice(int *p, int i) { int s = bump(p, i) * 3; s -= bump(p + 8, i); return s; }
 __device__ int early(int *p, int v) { if (v < 2) { p[v] = 9; return 1; } p[v] = 8; return v; }
 __device__ int sum(int a, int b) { return 10 * a + b; }
+__device__ int folded(Pair a) { return 10 * a.x + a.y; }
+struct Box { int *at; __device__ Box(int &r) : at(&r) { r += 3; }
+  __device__ int with(Pair a) const { return *at + folded(a); } };
 """
 
 DONE = [
@@ -45,6 +48,10 @@ DONE = [
     "int s = 7; A[0] = (next(s) << 2) + 1; A[1] = (short)next(s) * 2; A[2] = s;",
     "int *p = A; p += bump(B, 1); *p = 77;",
     "bool c = bump(A, 1) > 1 && n; B[0] = c;",
+    "Pair u, v, w; u = v = w = both(A, 3); B[0] = folded(u) + folded(v) * folded(w);",
+    "Pair p, q; p = q = Pair{n, 2}; q.x = 9; __shared__ Pair m[2]; m[0] = m[1] = p; B[0] = folded(m[0]) - folded(q);",
+    "Pair p = {1, n}, q = {3, 4}; B[0] = folded(n > 2 ? p : q) + 100 * folded(threadIdx.x ? Pair{n, 1} : p);",
+    "__shared__ int s[32]; s[threadIdx.x] = n; Pair p = {1, n}; B[0] = Box(s[threadIdx.x]).with(p);",
 ]  # fmt: skip
 
 
