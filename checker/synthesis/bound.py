@@ -155,8 +155,8 @@ def find_bounds(
     After a part of so many `seconds` of a `clock` for all metrics together, or of processor time where none are given,
     the search hurries (`asker`); where it finds no bound in haste, one without solvers is tried. Where the second
     checker refuses a bound, as it is too much work, one is tried in which each access costs the most that it may. Where
-    it knows nothing of how much some accesses cost, one in which these cost the most that they may, unless a bound may
-    be `backed` by a solver's word.
+    it knows nothing of how much some accesses cost, one in which these cost the most that they may, and where it knows
+    nothing of other facts, one without solvers, unless a bound may be `backed` by a solver's word.
     """
     start = time.perf_counter()
 
@@ -201,6 +201,11 @@ def find_bounds(
         if judge and not backed and (counts := unverified_counts(result)):
             coarse = judged(best(metric, counts), outline.kernel, prove, check)
             result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
+        if judge and not backed and result.verdict == "solver-backed":
+            coarse = judged(searched(plain=True)[0](metric), outline.kernel, prove, check)
+            if coarse.verdict == "certified":
+                sharper = result.claim if coarse.q != result.q else None
+                result = replace(coarse, backed=sharper, hurried=result.hurried)
         took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
         results.append(replace(result, seconds=took))
         if done:

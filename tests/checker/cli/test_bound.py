@@ -157,6 +157,24 @@ def test_explain(capsys: Capture) -> None:
     assert re.search(r"invariant .*j >= 0", text)
 
 
+WALK = """\
+__global__ void walk(int *A, int w, int h) {
+  unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= w) return;
+  A += x;
+  for (int y = 0; y < h; y++, A += w) *A = y;
+  A -= w;
+  for (int y = h - 1; y >= 0; y--, A -= w) *A += y;
+}
+"""
+
+
+def test_what_a_solver_knows_and_the_bound_does_not_need_is_left_out(tmp_path: Path, capsys: Capture) -> None:
+    (source := tmp_path / "walk.cu").write_text(WALK)
+    _, (row,) = bound(capsys, str(source), "--metric", "sectors", "--explain")
+    assert (row["bound"], row["verdict"]) == ("96*max(0, h)", "certified")
+
+
 def test_a_loop_that_never_ends_is_not_proved(cu: Path, capsys: Capture) -> None:
     code, rows = bound(capsys, str(cu), "--kernel", "spin", "--block", "32", "--metric", "steps", "--metric", "sectors")
     assert code == 1
