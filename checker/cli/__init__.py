@@ -122,6 +122,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         cache,
         check,
         coalesce,
+        compare,
         compiled,
         contracts,
         machine,
@@ -143,6 +144,7 @@ def grammar() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     for module in (
         bound,
         baseline,
+        compare,
         cache,
         check,
         recheck,

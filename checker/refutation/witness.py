@@ -169,6 +169,9 @@ class Overrun(Exception):
 Fill = Callable[[Mapping[str, str]], Mapping[str, Contents]]
 """Contents of arrays from texts such as `run --array` takes."""
 
+Most = Callable[[Bounded, Input, Mapping[str, Contents]], Fraction]
+"""The most that a run with these contents of arrays may cost. Raises SourceError for an input that says nothing."""
+
 
 def command(path: str, given: Input, options: Sequence[str] = ()) -> str:
     """The command that runs an input again."""
@@ -194,16 +197,18 @@ def find_witnesses(
     runs: int = limits.INPUTS,
     effort: int = limits.EFFORT,
     stale: int = limits.STALE,
+    most: Most | None = None,
 ) -> list[Witness | None]:
     """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
     one launch, each about one metric.
 
     `at` fixes parameters, sizes of the launch, and elements of arrays, which the data of every run then have; `first`
-    are inputs to begin with; None where no input could be run. Raises Overrun.
+    are inputs to begin with; None where no input could be run. `most` is what runs are held against in place of the
+    bound: the search does not end where one reaches it. Raises Overrun.
     """
     if not claims:
         return []
-    search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0))
+    search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0), most)
     end = time.process_time() + limits.SEARCH_SECONDS
     vain = 0
     for count, given in enumerate(search.inputs(first)):
@@ -254,13 +259,20 @@ class _Search:
     """The state of a search: for each claim the best witness, and the last that was no worse, from where it goes on."""
 
     def __init__(
-        self, kernel: Kernel, claims: Sequence[Bounded], fill: Fill, at: dict[str, int], rng: random.Random
+        self,
+        kernel: Kernel,
+        claims: Sequence[Bounded],
+        fill: Fill,
+        at: dict[str, int],
+        rng: random.Random,
+        most: Most | None = None,
     ) -> None:
         self.kernel = kernel
         self.claims = claims
         self.fill = fill
         self.at = at
         self.rng = rng
+        self.most = most
         self.context: Context = claims[0].context
         self.best: list[Witness | None] = [None] * len(claims)
         self.here: list[Witness | None] = [None] * len(claims)
@@ -285,7 +297,9 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        return all(_rank(claim, found) == PERFECT for claim, found in zip(self.claims, self.best, strict=True))
+        return self.most is None and all(
+            _rank(claim, found) == PERFECT for claim, found in zip(self.claims, self.best, strict=True)
+        )
 
     def inputs(self, first: Iterable[Input]) -> Iterator[Input]:
         """Inputs without end: those given, round ones, each filling of the arrays, and then changes of the best ones
@@ -417,21 +431,23 @@ class _Search:
         self.tried.add(str(given))
         size = self.context.hardware.warp
         threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
-        if -(-threads // size) * blocks > limits.WARPS or not self.allowed(given):
+        if -(-threads // size) * blocks > limits.WARPS or not allowed(self.context, given):
             return
         metrics = [*(claim.context.metric for claim in self.claims), WORK]
         try:
             contents = self.fill(given.arrays)
-            if not self.kept(given, contents):
+            if not kept(self.context, given, contents):
                 return
             launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
             result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
+            costs = [_cost(claim, result, blocks) for claim in self.claims]
+            allow = [(self.most or worth)(claim, given, contents) for claim in self.claims]
         except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
             self.spent += limits.LONGEST
             return
         self.spent += int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
         for i, claim in enumerate(self.claims):
-            found = Witness(given, _cost(claim, result, blocks), worth(claim, given, contents))
+            found = Witness(given, costs[i], allow[i])
             if found.cost > found.bound:
                 raise Overrun(claim, found)
             rank = _rank(claim, found)
@@ -440,18 +456,20 @@ class _Search:
             if rank <= _rank(claim, self.here[i]):
                 self.here[i] = found
 
-    def allowed(self, given: Input) -> bool:
-        """Whether every block of the input satisfies the assumptions."""
-        stores = list(_stores(self.context, given, False))
-        return all(_true(fact, store) for fact in self.context.launch.assumptions for store in stores)
 
-    def kept(self, given: Input, contents: Mapping[str, Contents]) -> bool:
-        """Whether arrays keep the contracts on data, as far as that can be tested."""
-        params = next(_stores(self.context, given, False))
-        try:
-            return all(broken(c, params, contents) is None for c in self.contracts)
-        except (Missing, Untested):
-            return False
+def allowed(context: Context, given: Input) -> bool:
+    """Whether every block of an input satisfies the assumptions of a launch."""
+    stores = list(_stores(context, given, False))
+    return all(_true(fact, store) for fact in context.launch.assumptions for store in stores)
+
+
+def kept(context: Context, given: Input, contents: Mapping[str, Contents]) -> bool:
+    """Whether arrays keep the contracts on data of a launch, as far as that can be tested."""
+    params = next(_stores(context, given, False))
+    try:
+        return all(broken(c, params, contents) is None for c in context.launch.contracts)
+    except (Missing, Untested):
+        return False
 
 
 def _elements(at: Mapping[str, int]) -> dict[str, dict[int, int]]:

@@ -24,6 +24,7 @@ RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "crashed": ("warning", "the process that looked at it ended: nothing is said of it"),
     "budget": ("error", "a kernel costs more than its budget, or is no longer proved to keep to it"),
     "grew": ("error", "the bound is higher than before"),
+    "dearer": ("error", "a run of the new version costs more than the same one of the old version"),
     "lost": ("error", "there was a certified bound, and is none any more"),
     "refuted": ("error", "a run shows it to be false"),
     "unsupported": ("warning", "the kernel cannot be read: nothing is said of what it costs"),

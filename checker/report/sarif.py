@@ -37,6 +37,7 @@ HELP: Final[Mapping[str, str]] = {
     "crashed": "The process that looked at this kernel ended. This is a fault in warpbound or in a library of it.",
     "budget": "The kernel costs more than its budget in the configuration, or is not proved to keep to it.",
     "grew": "The certified bound is higher than before, at the point that is told. Look at what changed in the kernel.",
+    "dearer": "On the input that is told a warp of the new version costs more than any of the old one: run both.",
     "lost": "There was a certified bound before, and there is none any more: whether the cost grew is not known.",
     "refuted": "A run costs more than was stated of all runs. Where a certified bound is refuted, this is a fault in "
     "warpbound: do not rely on it.",

@@ -2,73 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+from checker.report.shapes import Schema, flag, many, maybe, number, one, real, row, table, text, whole
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-Schema = dict[str, Any]
-
-
-def _of(type_: str, told: str) -> Schema:
-    return {"type": type_, **({"description": told} if told else {})}
-
-
-def text(told: str = "") -> Schema:
-    """A text."""
-    return _of("string", told)
-
-
-def whole(told: str = "") -> Schema:
-    """An integer."""
-    return _of("integer", told)
-
-
-def real(told: str = "") -> Schema:
-    """A number that is no exact one."""
-    return _of("number", told)
-
-
-def flag(told: str = "") -> Schema:
-    """True or false."""
-    return _of("boolean", told)
-
-
-def maybe(schema: Schema) -> Schema:
-    """The same, or null."""
-    if set(schema) <= {"type", "description"} and isinstance(schema["type"], str):
-        return schema | {"type": [schema["type"], "null"]}
-    told = {"description": schema["description"]} if "description" in schema else {}
-    return {"anyOf": [schema, {"type": "null"}], **told}
-
-
-def number(told: str = "") -> Schema:
-    """An exact number: an integer, or a fraction as text."""
-    fraction = {"type": "string", "pattern": "^-?[0-9]+/[0-9]+$"}
-    told = f"{told}: exact, a fraction as text" if told else "exact, a fraction as text"
-    return {"anyOf": [{"type": "integer"}, fraction], "description": told}
-
-
-def one(*words: str, told: str = "") -> Schema:
-    """One of some words."""
-    return {"enum": [*words], **({"description": told} if told else {})}
-
-
-def many(schema: Schema, told: str = "") -> Schema:
-    """A list."""
-    return {"type": "array", "items": schema, **({"description": told} if told else {})}
-
-
-def table(schema: Schema, told: str = "") -> Schema:
-    """An object with any keys."""
-    return {"type": "object", "additionalProperties": schema, **({"description": told} if told else {})}
-
-
-def row(always: dict[str, Schema], /, *, told: str = "", **at_times: Schema) -> Schema:
-    """An object with these keys, and some that may be missing."""
-    found: Schema = {"type": "object", "properties": always | at_times, "required": [*always]}
-    found["additionalProperties"] = False
-    return found | {"description": told} if told else found
-
 
 ANY: Final[Schema] = {}
 SIZES: Final = many(whole(), "x, y, z")
@@ -626,6 +564,46 @@ SCHEMAS: Final[dict[str, Schema]] = {
                         "before": maybe(number()),
                         "after": maybe(number()),
                         "added": TEXTS,
+                    }
+                )
+            )
+        }
+    ),
+    "compare": row(
+        {
+            "rows": many(
+                row(
+                    {
+                        "kernel": text(),
+                        "metric": text(),
+                        "per": PER,
+                        "file": maybe(text("of the new version")),
+                        "line": maybe(whole()),
+                        "verdict": one(
+                            *("certified", "solver-backed", "holey", "dearer", "not-known", "unsupported"),
+                            told="certified: every warp of the new version costs at most the old bound",
+                        ),
+                        "old": maybe(text("the old bound")),
+                        "new": maybe(text("the new bound")),
+                        "at": maybe(table(ANY, "a point where the bounds differ")),
+                        "before": maybe(number("the old bound there")),
+                        "after": maybe(number("the new bound there")),
+                        "run": maybe(
+                            row(
+                                {
+                                    "block": SIZES,
+                                    "grid": SIZES,
+                                    "args": table(ANY),
+                                    "arrays": table(text()),
+                                    "before": number("the dearest warp of the old version"),
+                                    "after": number("the dearest warp of the new version"),
+                                    "commands": TEXTS,
+                                },
+                                told="a run that is dearer than before",
+                            )
+                        ),
+                        "why": maybe(text("why it is not known")),
+                        "assumptions": ASSUMED,
                     }
                 )
             )

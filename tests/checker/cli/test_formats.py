@@ -44,6 +44,7 @@ __global__ void bar(int *A, int n)
 """
 FILES = {
     "k.cu": SOURCE,
+    "wide.cu": "__global__ void k(int *A, int n) { for (int i = 0; i < n; i++) A[i + 9 * threadIdx.x] = 1; }\n",
     "dead.simt": "binop p = Tid < 4\nbz p, e\nbarrier 1, threads\ne: sync\n",
     "good.json": (PROOFS / "vectorAdd/sectors.json").read_text(),
     "bad.json": (PROOFS / "vectorAdd/sectors.json").read_text().replace('"12"', '"11"'),
@@ -118,6 +119,13 @@ CASES: Final = [
     Case("report good.json", 0, "certified"),
     Case("show good.json", 0, "second checker: valid"),
     Case("baseline k.cu --kernel k --metric sectors --jobs 1 --no-cache", 0, "max(0, n)"),
+    Case(f"compare k.cu k.cu --kernel k {BLOCK} --metric sectors", 0, "certified"),
+    Case(
+        f"compare k.cu wide.cu --kernel k {BLOCK} --metric sectors",
+        3,
+        "a warp costs 64 before",
+        (("dearer", "wide.cu", 1),),
+    ),
     Case("diff old.json old.json", 0, "1 same"),
     Case("diff old.json new.json", 1, "grew", (("grew", "k.cu", 1),)),
     Case("cache info --cache .", 0, "certificates: 0"),
