@@ -19,6 +19,7 @@ from checker import recheck
 from checker.certificates.judge import decided, facts, frozen, implied, judge
 from checker.oracles import farkas
 from checker.oracles.terms import with_fresh
+from checker.oracles.windows import windows
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
 from logic.comparisons import as_expr
 from logic.facts import numbers
@@ -74,6 +75,7 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
         yield from _unreduced(o, abstracted(e, sigma), context)
         yield from _by_thread(o, abstracted(e, sigma), context)
         yield from _windows(o, abstracted(e, sigma), context)
+        yield from _near(o, abstracted(e, sigma), context)
     yield _told(o.p, o.x, e, context)
     if isinstance(o, AtMost):
         yield from _windows(o, abstracted(e, sigma), context, moved=True)
@@ -233,6 +235,14 @@ def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> I
         return
     # each is looked for where none before it will do
     yield from _from(chain(plain, _shared(index, o, context)), (index, *_definitions(index, o.p)), o, index, context)
+
+
+def _near(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
+    """Windows from what lanes share and an index is near to, as facts and contracts say."""
+    unit = context.hardware.sector if o.what == "MemReads" else context.hardware.word * context.hardware.banks
+    most = min(recheck.MAX_SPAN - 1, o.n * unit // context.sigma.arrays[o.array].stride)
+    starts = (start for start, _ in windows(o.index, o.p, o.x, context, most))
+    yield from _from(starts, (index,), o, index, context)
 
 
 def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr, context: Context) -> Iterator[Json]:

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Final, Literal
 
 from checker.oracles import arithmetic, smt
-from checker.oracles.counts import Count, What, one_access
+from checker.oracles.counts import MAX_SPAN, Count, What, one_access
 from checker.oracles.desk import KNOWN, Desk, Query
 from checker.oracles.instances import shown
 from checker.oracles.lanes import View
@@ -305,7 +305,7 @@ class Oracles:
             found = view.count(what, array, prepared(index, view.sigma)[0])
             for cases in (_smallest_range, _residues):
                 found = self._by_cases(cases, found, view, what, p, x, array, index, context) or found
-            self._counts[key] = found
+            self._counts[key] = self._by_windows(found, view, what, p, x, array, index, context)
         return self._counts[key]
 
     def _by_cases(
@@ -333,6 +333,23 @@ class Oracles:
             if most.n >= plain.n:
                 return None
         return Count(most.n, "lanes", most.loose)
+
+    def _by_windows(
+        self, plain: Count, view: View, what: What, p: P, x: X, array: str, index: Expr, context: Context
+    ) -> Count:
+        """The count of an index that is near to one that lanes share, where that is less."""
+        if not plain.loose:
+            return plain
+        from checker.oracles.windows import windows
+
+        here, hardware = context.sigma.arrays[array], context.hardware
+        unit = hardware.sector if what == "MemReads" else hardware.word * hardware.banks
+        found = plain
+        for start, span in windows(index, p, x, context, min(MAX_SPAN, plain.n * unit // here.stride)):
+            n = view.count(what, array, prepared(start, view.sigma)[0], span).n
+            if n < found.n:
+                found = Count(n, "lanes", True)
+        return found
 
     def _view(self, p: P, x: X, context: Context, alone: bool = False) -> View:
         key = p, x, alone, self._scene(context)

@@ -426,8 +426,8 @@ class View:
         names = {name for _, name in self._leaves()} & {*self.sigma.locals, *self.sigma.params}
         return min(((name, k) for name, k in found.items() if name in names), default=("", 1))
 
-    def count(self, what: What, array: str, index: Expr) -> Count:
-        """The most sectors, or words in one bank, that one warp can touch in A[index]."""
+    def count(self, what: What, array: str, index: Expr, span: int = 0) -> Count:
+        """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
@@ -441,7 +441,8 @@ class View:
             if pattern in seen:
                 continue
             seen.add(pattern)
-            each = [worst(what, [*(row - {None}), *[None] * n], here, self.hardware, self.atoms) for row, n in pattern]
+            rows = [([plus(v, i) for v in row if v is not None for i in range(span + 1)], n) for row, n in pattern]
+            each = [worst(what, [*row, *[None] * n], here, self.hardware, self.atoms) for row, n in rows]
             found = each[0] if len(each) == 1 else _in_turn(each)
             if found.n > most.n or (found.n == most.n and found.loose <= most.loose):
                 most = found

@@ -1,0 +1,119 @@
+"""Windows: an index that differs between lanes is at most so much more than one that they share, as facts and contracts
+on data say: x[col[j]] where col[j] is in a tile, or where neighbours in col are at most 1 apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice, product
+from math import ceil, floor
+from typing import Final
+
+from checker.oracles import farkas
+from checker.oracles.instances import instances, with_ends
+from checker.oracles.terms import with_fresh
+from logic.assertions import Context, P, X, abstracted
+from logic.comparisons import as_expr, differences
+from logic.contracts import elements_in
+from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, leaves, of_expr, substitute, sym
+from logic.syntax import WARP_INDEX, Expr, Op, Param, Tid, Var
+
+MOST: Final = 6
+"""The most beginnings that are looked at, of the most ways to write an index."""
+
+ROUNDS: Final = 4
+"""Variables in an index, one after the other, in whose place stands what they are."""
+
+
+def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tuple[Expr, int]]:
+    """Indices that lanes share, each with how much more theirs may be at most; no more than `most`."""
+    have = farkas.given(p, context)
+    for whole, start in beginnings(index, p, x, context):
+        beyond = farkas.least(start - whole, have)
+        e = as_expr(start, bases=True)
+        if e is None or beyond is None or ceil(-beyond) > most:
+            continue
+        below = farkas.least(whole - start, have)
+        if below is not None and below >= 0:
+            yield e, floor(-beyond)
+
+
+def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly, Poly]]:
+    """The index, each time with what lanes share and may be the least that it is: with the first of threadIdx.x in the
+    warp in its place, and the ends of what else differs."""
+    whole = of_expr(abstracted(index, with_fresh(context.sigma, (*p, index))))
+    if whole is None or not _own(whole, x):
+        return
+    told = [q for e in p for q, _ in differences(e)]
+    equal = [q for e in p if isinstance(e, Op) and e.op == "==" for q, _ in islice(differences(e), 1)]
+    found: dict[Poly, None] = {}
+    for q in _written(whole, equal, x):
+        spoken = with_ends(context.launch.contracts, (*elements_in([q]), *elements_in(told)))
+        said = [*told, *(one.poly for one in instances(context.launch.contracts, spoken))]
+        ways = (_least_of(a, c, said, x, context) for m, c in q.terms for a in m[:1] if _own(atom(a), x))
+        mine = [m for m, _ in q.terms if any(_own(atom(a), x) for a in m)]
+        if any(len(m) != 1 for m in mine) or not (_named(q, x) or any(_own(atom(a), x) for a in elements_in([q]))):
+            continue  # lanes see through what threadIdx alone tells
+        for chosen in islice(product(*ways), MOST):
+            start = q
+            for m, end in zip(mine, chosen, strict=True):
+                start += (end - atom(m[0])) * dict(q.terms)[m]
+            found[start] = None
+    yield from ((whole, start) for start in islice(found, MOST))
+
+
+def _own(p: Poly, x: X) -> set[Leaf]:
+    """The leaves that lanes have of their own."""
+    return {leaf for leaf in leaves(p) if isinstance(leaf, Tid) or (isinstance(leaf, Var) and leaf.name not in x)}
+
+
+def _named(p: Poly, x: X) -> set[Leaf]:
+    """Of these, the variables."""
+    return {leaf for leaf in _own(p, x) if isinstance(leaf, Var)}
+
+
+def _written(p: Poly, equal: list[Poly], x: X) -> Iterator[Poly]:
+    """p, and p with what variables of lanes' own are by equations, one after the other."""
+    yield p
+    done: set[Leaf] = set()
+    for _ in range(ROUNDS):
+        mine = _named(p, x) - done
+        ways = ((leaf, value) for leaf in sorted(mine, key=str) for value in _values(leaf, equal, x))
+        # what says it by threadIdx alone comes first, then what has no variable of lanes' own
+        best = min(ways, key=lambda way: len(_named(way[1], x)), default=None)
+        if best is None:
+            return
+        done.add(best[0])
+        p = substitute(p, {best[0]: best[1]})
+        yield p
+
+
+def _values(leaf: Leaf, equal: list[Poly], x: X) -> Iterator[Poly]:
+    """The values of a variable by equations."""
+    for q in equal:
+        c = dict(q.terms).get((Sym(leaf),), 0)
+        value = sym(leaf) - q * c if abs(c) == 1 else sym(leaf)
+        if leaf not in leaves(value):
+            yield value
+
+
+def _least_of(a: Atom, sign: Fraction, said: list[Poly], x: X, context: Context) -> list[Poly]:
+    """The ends that lanes share of an atom, the lower ones; the upper ones for a negative sign."""
+    at_first = substitute(atom(a), {Tid("x"): _first(context)})
+    ends = [] if _named(at_first, x) or (sign < 0 and isinstance(a, Sym)) else [at_first]
+    for q in said:
+        c = dict(q.terms).get((a,), 0)
+        if abs(c) == 1 and c * sign > 0 and not _own(rest := q - atom(a) * c, x):
+            ends.append(rest * -c)
+    return [*dict.fromkeys(ends)]
+
+
+def _first(context: Context) -> Poly:
+    """The first threadIdx.x in a row of a warp's threads."""
+    size, (x, *others) = context.hardware.warp, context.launch.block
+    if x is not None and x <= size:
+        return const(0)
+    if others == [1, 1] and context.scope == "warp":
+        return sym(Param(WARP_INDEX)) * size
+    return atom(Floor(sym(Tid("x")), size)) * size
