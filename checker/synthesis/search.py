@@ -382,29 +382,36 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> lis
     entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
 
     Where inner loops measure what this one changes, as the rows of a triangle, also the products of its own measures
-    with that and with each other: sums of the first n numbers are of this form.
+    with that and with each other: sums of the first n numbers are of this form. Each times what loops inside these
+    measure: a row may cost so much at each of its elements.
     """
     inner = _inner(node.body, context, written(node.body.stmt), wide)
-    rows = _rows(node, context, wide)
+    rows, deep = _rows(node, context, wide)
+    if rows and any(_rows(cycle, context, wide)[0] for cycle in cycles(node.body)):
+        deep += [*own, *rows]
     squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
+    solids = [a * b for a in (*own, *squares, *(a * b for a in own for b in rows)) for b in deep]
     changed, x = written(node.body.stmt), node.invariant.x
     measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
     now = [p for p in measured if variables(p) & changed and variables(p) <= x]
     products = (a * b for a in own for b in (*inner, *rows))
-    return list(dict.fromkeys((const(1), *own, *products, *squares, *inner, *now, *node.bases)))
+    return list(dict.fromkeys((const(1), *own, *products, *squares, *solids, *inner, *now, *node.bases)))
 
 
-def _rows(node: Cycle, context: Context, wide: bool) -> list[Poly]:
-    """The measures of the loops right inside a loop as they are entered, where that is in terms of what it changes."""
+def _rows(node: Cycle, context: Context, wide: bool) -> tuple[list[Poly], list[Poly]]:
+    """The measures of the loops right inside a loop as they are entered, where that is in terms of what it changes;
+    and the measures, at entry, of the loops inside these."""
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
+    deep: dict[Poly, None] = {}
     for cycle in cycles(node.body):
         starts = _starts(cycle)
         for p in measures(cycle, context, wide):
             at = substitute(p, starts)
             if variables(at) & changed and variables(at) <= node.invariant.x:
                 found[at] = None
-    return list(found)
+                deep |= dict.fromkeys(_inner(cycle.body, context, changed, wide))
+    return list(found), list(deep)
 
 
 def _starts(cycle: Cycle) -> dict[Leaf, Poly]:

@@ -238,6 +238,15 @@ LOOPS = {
         "2*max(0, n) + 2*max(0, n)*max(0, n)",
         60,
     ),
+    # a row that pays for a loop at each of its elements: 4 sectors for each of m n(n+1)/2 turns; and n(n+1)(n+2)/6
+    "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) for (int k = 0; k < m; k++) A[threadIdx.x] = j;": (
+        "2*max(0, m)*max(0, n) + 2*max(0, m)*max(0, n)*max(0, n)",
+        420,
+    ),
+    "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) for (int k = 0; k <= j; k++) A[threadIdx.x] = j;": (
+        "4/3*max(0, n) + 2*max(0, n)*max(0, n) + 2/3*max(0, n)*max(0, n)*max(0, n)",
+        140,
+    ),
     # an inner loop that goes on where it stopped, and one whose turns are paid for when k grows
     "int k = 0; for (int i = 0; i < n; i++) while (k < m && A[k] > 0) k++;": ("max(0, m) + max(0, n)", 12),
     "int k = 0; for (int i = 0; i < n; i++) { if (A[i] > 0) while (k > 0) { A[threadIdx.x] = k; k--; } k++; }": (
