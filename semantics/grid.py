@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 from logic.source import Loc, SourceError
@@ -25,7 +22,10 @@ from semantics.events import Dim, Event, Observer, Thread, Threads
 from semantics.lockstep import STEP_LIMIT, Barrier, Cost, Initial, Machine, Store, in_bounds, phases
 from semantics.values import Value, converted
 
-Contents = Sequence[Value] | NDArray[Any] | Mapping[int, Value] | Initial
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Contents: TypeAlias = "Sequence[Value] | NDArray[Any] | Mapping[int, Value] | Initial"
 """A global array before the run: a sequence fixes the length; what a mapping leaves out is the type's default."""
 
 MAX_BLOCK: Dim = (1024, 1024, 64)
@@ -314,7 +314,7 @@ def _memory(kernel: Kernel, arrays: Mapping[str, Contents]) -> tuple[Store, dict
             case Mapping():
                 store.arrays[name] = {i: converted(v, array.elem) for i, v in contents.items()}
             case _:
-                values = contents.tolist() if isinstance(contents, np.ndarray) else contents
+                values = contents if isinstance(contents, Sequence) else contents.tolist()
                 store.arrays[name] = {i: converted(v, array.elem) for i, v in enumerate(values)}
                 initial[name] = Initial(length=len(contents))
     return store, initial

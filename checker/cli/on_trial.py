@@ -79,12 +79,13 @@ def trial_rules(args: argparse.Namespace) -> RuleSet:
 def usable_rules(args: argparse.Namespace) -> RuleSet:
     """The rules that the options name; says which of a file derivations cannot be made by. Raises SourceError where it
     cannot be read."""
-    from checker.testbed.applied import unusable
     from checker.testbed.rulefile import rule_set
     from logic.rules import RULE_SETS
 
     rules = rule_set(args.rules, args.trust)
     if rules.name not in RULE_SETS and not all(file.endswith(".json") for file in args.files):
+        from checker.testbed.applied import unusable
+
         for problem in unusable(rules).values():
             print(f"{args.rules}: warning: {problem.message}", file=sys.stderr)
     return rules

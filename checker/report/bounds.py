@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from checker.analysis.places import Explained, accesses
 from checker.certificates.claims import (
@@ -23,7 +23,6 @@ from checker.certificates.claims import (
 )
 from checker.certificates.origin import SAID
 from checker.notation.words import number
-from checker.refutation.witness import Witness
 from checker.report.backed import Backed, backed
 from checker.report.backed import as_json as backed_json
 from checker.report.backed import as_text as backed_text
@@ -41,6 +40,9 @@ from logic.metrics import Hardware, Metric
 from logic.rules import SOUND
 from logic.source import Loc, SourceError
 from logic.syntax import WARP_INDEX, Kernel, Sync, show_stmt, statements
+
+if TYPE_CHECKING:
+    from checker.refutation.witness import Witness
 
 MATHEMATICAL: Final = (
     "no signed overflow, also where a sum of ints and unsigned sizes is converted to int",

@@ -148,14 +148,13 @@ def test_no_name_looks_like_a_known_one(where: tuple[Any, ...], value: Any, tmp_
         assert (printed.out + printed.err).replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [("digest", 3), ("bound", 3), ("version", 3), ("torn", 3), ("evidence", 3), ("other", 2), ("list", 2), ("text", 2)],
-)
-def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
-    name: str, code: int, tmp_path: Path, capsys: Capture
-) -> None:
-    """What was changed is invalid, with its own digest or another one; what is no certificate cannot be used."""
+WRONG = {"digest": 3, "bound": 3, "version": 3, "torn": 3, "evidence": 3, "other": 2, "list": 2, "text": 2}
+"""Exit codes for what is wrong: what was changed is invalid, with its own digest or another one; what is no certificate
+cannot be used."""
+
+
+def wrong(name: str, folder: Path) -> str:
+    """A file in which that is wrong."""
     document = json.loads((VECTOR / "sectors.json").read_text())
     bound = document | {"potentials": [[["11", []]] if row == [["12", []]] else row for row in document["potentials"]]}
     found = {
@@ -168,27 +167,42 @@ def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
         "list": [],
         "text": "text",
     }[name]
-    if code == 3 and name != "digest":
+    if WRONG[name] == 3 and name != "digest":
         found |= {"digest": digest(found)}
     assert found != document
-    path = tmp_path / "c.json"
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(found))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_a_certificate_has_one_exit_code_everywhere(
+    name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path, code = wrong(name, tmp_path), WRONG[name]
     for command in ("check", "recheck", "report", "show"):
         for more in ((), ("--format", "json")):
-            assert main([command, str(path), *more]) == code, command
+            assert main([command, path, *more]) == code, command
             printed = capsys.readouterr()
             assert "costs at most" not in printed.out
             assert "accepted" not in printed.out
-    assert main(["report", str(VECTOR / "sectors.json"), "--compare", str(path)]) == code
+    assert main(["report", str(VECTOR / "sectors.json"), "--compare", path]) == code
     assert "costs at most" not in capsys.readouterr().out
-    assert main(["check", str(path), "--format", "sarif"]) == code
+    assert main(["check", path, "--format", "sarif"]) == code
     (told,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
     assert told["id"] == ("unusable" if code == 2 else "rejected" if name in ("bound", "evidence") else "invalid")
-    assert main(["check", str(path), str(VECTOR / "sectors.json"), "--format", "json"]) == code
-    row = json.loads(capsys.readouterr().out)["results"][0]
-    assert row["verdict"] == (
-        {"bound": "rejected", "evidence": "rejected"}.get(name, "invalid") if code == 3 else "unreadable"
-    )
+
+
+@pytest.mark.parametrize("code", [3, 2])
+def test_what_is_wrong_with_several_is_told_of_each(code: int, tmp_path: Path, capsys: Capture) -> None:
+    """In one run, which takes a process for each file."""
+    paths = {wrong(name, tmp_path): name for name in WRONG if WRONG[name] == code}
+    assert main(["check", *paths, str(VECTOR / "sectors.json"), "--format", "json"]) == code
+    *rows, good = json.loads(capsys.readouterr().out)["results"]
+    assert good["verdict"] == "accepted"
+    rejected = {"bound": "rejected", "evidence": "rejected"}
+    words = [rejected.get(name, "invalid") if code == 3 else "unreadable" for name in paths.values()]
+    assert [row["verdict"] for row in rows] == words
 
 
 def test_a_derivation_without_a_digest_is_no_certificate(tmp_path: Path, capsys: Capture) -> None:

@@ -123,6 +123,16 @@ def test_as_a_module() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_judging_of_a_certificate_loads_no_front_end() -> None:
+    """Neither that nor numpy is needed for it, and either takes as long as the judging does."""
+    heavy = "{'numpy', 'clang', 'semantics.cuda', 'checker.testbed.applied', 'highspy'}"
+    code = f"import sys; from checker.cli import main; main(sys.argv[1:]); print(sorted({heavy} & sys.modules.keys()))"
+    words = ["check", str(ROOT / "proofs/vectorAdd/sectors.json"), "--format", "json"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.rpartition("\n[")[0])["verdict"] == "accepted"
+    assert done.stdout.endswith("\n[]\n")
+
+
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
 CUBES = "(= (+ (* a a a) (* b b b)) (+ 33 (* c c c c c)))"
