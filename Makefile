@@ -8,9 +8,12 @@ SHELL := bash
 # Compiled code is kept, whatever the environment says: else each process of the tests compiles everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The first of these that is Python 3.11 or newer; `make PYTHON=/some/python ...` overrides it.
+# The first of these that is Python 3.11 or newer, looked for once, where it is needed; `make PYTHON=/some/python ...`
+# overrides it.
 PYTHONS := python3 python3.13 python3.12 python3.11 python
-PYTHON ?= $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+ifeq ($(origin PYTHON),undefined)
+PYTHON = $(eval PYTHON := $(firstword $(foreach p,$(PYTHONS),$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p)))))$(PYTHON)
+endif
 BIN := .venv/bin
 CODE := logic semantics checker proofs warpbound tests
 # A file's tests go to one worker, which finds what they share once; the dearest files come first (tests/conftest.py).
