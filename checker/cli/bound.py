@@ -131,8 +131,9 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 
 
 def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
-    """The contracts that bounds may use, beside what else is assumed. Raises OptionProblem for those on arrays that the
-    kernel may write to, and on elements that are not of one type."""
+    """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
+    OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""
+    from checker.refutation.contracts import of_tables
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -149,7 +150,7 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequenc
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
     warn_of_data(found, assumed, reading.kernel.loc.file if reading.kernel.loc else kernel.name)
-    return found
+    return tuple(dict.fromkeys((*found, *of_tables(reading))))
 
 
 def warn_of_data(given: Sequence[Contract], assumed: Sequence[Expr], where: str) -> None:
@@ -556,7 +557,7 @@ def proved(results: Sequence[Result]) -> list[tuple[Context, Derivation]]:
 
 def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, oracle: Oracles) -> list[str]:
     """The assumptions that all of the bounds do without, together, and the reading of the kernel, too."""
-    from checker.refutation.contracts import for_reading, implied
+    from checker.refutation.contracts import for_reading, implied, of_tables
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
@@ -566,7 +567,10 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
         less = without(launch, one)
         other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
-        if same and one not in implied(launch.contracts, reading):  # else a value is known by it not to wrap around
+        if same and one not in (
+            *implied(launch.contracts, reading),
+            *of_tables(reading),
+        ):  # else a value is known by it not to wrap around
             found.append(one)
     return told_unneeded(found, len(bounds))
 

@@ -418,7 +418,7 @@ def declared(kernel: Kernel, tables: Mapping[str, Sequence[int]]) -> dict[str, C
     def initial(table: Sequence[int]) -> Contents:
         return Initial(lambda i: table[i] if 0 <= i < len(table) else 0, len(table))
 
-    plain = {a.name for a in kernel.arrays if a.stride == a.width and a.offset == 0}
+    plain = {a.name for a in kernel.arrays if (a.stride == a.width and a.offset == 0) or "." in a.name}
     return {name: initial(table) for name, table in tables.items() if name in plain}
 
 

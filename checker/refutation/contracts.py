@@ -11,7 +11,21 @@ from logic.contracts import BOUND, Contract, arrays_of, as_reads
 from logic.contracts import element as at_index
 from logic.operators import denote
 from logic.potentials import ELEMENT
-from logic.syntax import Const, Expr, Op, Param, Var, show, subterms
+from logic.stable import unwritten
+from logic.syntax import (
+    Assign,
+    Const,
+    Expr,
+    Op,
+    Param,
+    Read,
+    Stmt,
+    Var,
+    While,
+    show,
+    statements,
+    subterms,
+)
 from semantics.cuda import Reading
 from semantics.cuda.held import Held
 from semantics.grid import Contents
@@ -135,6 +149,32 @@ def within(array: str, span: tuple[int, int]) -> tuple[Contract, ...]:
     item, (low, high) = at_index(array, Var(f"{BOUND}0")), span
     both = (Op("<=", (Const(low), item)), Op("<=", (item, Const(high))))
     return tuple(Contract(((None, None),), fact) for fact in both)
+
+
+def of_tables(reading: Reading) -> tuple[Contract, ...]:
+    """The limits of elements of constant tables, as they are declared: of tables that tests of loops are made of."""
+    types = reading.types.arrays
+    plain = {a for a in unwritten(reading.kernel) & reading.tables.keys() if len(types.get(a, ())) == 1}
+    found: list[Contract] = []
+    for array in sorted(plain & _tested(reading.kernel.body)) if plain else ():
+        values, item = reading.tables[array], at_index(array, Var(f"{BOUND}0"))
+        within_ = Op("<=", (Const(min(values)), item)), Op("<=", (item, Const(max(values))))
+        found += [Contract(((Const(0), Const(len(values))),), fact) for fact in within_]
+    return tuple(found)
+
+
+def _tested(body: Stmt) -> set[str]:
+    """The arrays that tests of loops are made of, in a body."""
+    assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
+    made: dict[str, set[str]] = {}
+
+    def of(e: Expr) -> set[str]:
+        read = {t.array for t in subterms(e) if isinstance(t, Read)}
+        return read.union(*(made.get(t.name, ()) for t in subterms(e) if isinstance(t, Var)))
+
+    while any(not of(e) <= made.get(x, set()) for x, e in assigned):
+        made = {x: set().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
+    return set().union(*(of(s.cond) for s in statements(body) if isinstance(s, While)))
 
 
 def _range(

@@ -1,4 +1,4 @@
-"""Constant tables: what an array in constant memory holds that is declared with a list of integers.
+"""Constant tables: what an array in constant memory holds that is declared with a list of integers, or with lists.
 
 A read at a known index is paid for, and its value is the table's, on the assumption that host code leaves the array as
 it is declared, which is noted.
@@ -6,32 +6,77 @@ it is declared, which is noted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from logic.syntax import Const, Expr
 from semantics.cuda.clang import Node
-from semantics.cuda.ctype import CType
+from semantics.cuda.classes import bases
+from semantics.cuda.ctype import CType, innermost
 from semantics.cuda.modular import integer, remainder
 from semantics.cuda.state import Address, State
 
 
 def note_table(st: State, decl: Node, root: str) -> None:
-    """Keep what an array of one dimension is declared to hold, if that is known; what its list leaves out is 0."""
-    t, init = decl.type, decl.initialiser
-    own = None if t.kind != "array" or t.inner is None else integer(t.inner)
-    if own is None or t.inner is None or t.inner.volatile or init is None or init.kind != "INIT_LIST_EXPR":
+    """Keep what an array is declared to hold, if that is known: of integers, also in several dimensions, or of
+    structures of them, of which each field is an array. What its list leaves out is 0."""
+    t = innermost(decl.type)
+    if decl.type.kind != "array" or t.volatile or decl.initialiser is None or decl.initialiser.kind != "INIT_LIST_EXPR":
         return
-    values = [part.evaluate() for part in init.children]
-    count = t.size // t.inner.size
-    if len(values) <= count and all(isinstance(v, int) for v in values):
-        known = [remainder(int(v), own) for v in values if v is not None]
-        st.tables[root] = (*known, *(0,) * (count - len(known)))
-        if decl.storage != "STATIC" or not t.inner.const:
-            st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
+    items = _items(decl.type, decl.initialiser)
+    if items is None:
+        return
+    if t.kind != "record":
+        found = {root: _numbers(t, items)}
+    elif (fields := _plain_fields(decl.type_decl)) and all(i is None or i.kind == "INIT_LIST_EXPR" for i in items):
+        rows = [() if item is None else item.children for item in items]
+        columns = ([row[k] if k < len(row) else None for row in rows] for k in range(len(fields)))
+        found = {f"{root}.{f.name}": _numbers(f.type, own) for f, own in zip(fields, columns, strict=True)}
+    else:
+        return
+    told = {name: numbers for name, numbers in found.items() if numbers is not None}
+    st.tables |= told
+    if told and (decl.storage != "STATIC" or not t.const):
+        st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
+
+
+def _items(t: CType, init: Node | None) -> list[Node | None] | None:
+    """The declared elements of an array of arrays of .., one after the other, with None for 0; None for
+    a text, or a list in which a row has no braces."""
+    if t.kind != "array" or t.inner is None or t.count is None:
+        return [init]
+    if init is not None and init.kind != "INIT_LIST_EXPR":
+        return None
+    parts = [] if init is None else [*init.children]
+    rows = [_items(t.inner, part) for part in (*parts, *[None] * (t.count - len(parts)))]
+    return [item for row in rows if row is not None for item in row] if None not in rows else None
+
+
+def _plain_fields(decl: Node) -> tuple[Node, ...]:
+    """The fields of a structure of integers; none of another, or where what a list leaves out may not be 0."""
+    plain = decl.kind == "STRUCT_DECL" and not bases(decl) and all(integer(f.type) for f in decl.fields)
+    odd = any(
+        f.is_bitfield
+        or f.type.volatile
+        or any(c.kind.endswith("EXPR") or c.kind.endswith("LITERAL") for c in f.children)
+        for f in decl.fields
+    )
+    return () if odd or not plain else decl.fields
+
+
+def _numbers(t: CType, items: Sequence[Node | None]) -> tuple[int, ...] | None:
+    """The values of elements of a type; None where one is not known."""
+    own = integer(t)
+    if own is None or any(item is not None and item.kind == "INIT_LIST_EXPR" for item in items):
+        return None
+    values = [0 if item is None else item.evaluate() for item in items]
+    found = tuple(remainder(v, own) for v in values if isinstance(v, int))
+    return found if len(found) == len(values) else None
 
 
 def known(st: State, a: Address, t: CType, at: Expr) -> int | None:
     """The value that the element at an index of an array is declared with, where both are known."""
     table = st.tables.get(a.root, ())
-    plain = not a.path and a.offset == 0 and all(size == t.size for size, _ in a.terms)
+    plain = not a.path and a.offset == 0 and all(size % t.size == 0 for size, _ in a.terms)
     if not plain or not isinstance(at, Const) or not isinstance(at.value, int) or not 0 <= at.value < len(table):
         return None
     return table[at.value]

@@ -34,6 +34,8 @@ def value(declaration: str, use: str, folder: Path) -> object:
         ("const __constant__ int off[] = {3, 1 + 4};", "off[1]", 5),
         ("__constant__ unsigned char off[2] = {3, (unsigned char)300};", "off[1]", 44),
         ("__constant__ int off[2] = {3, 4};", "*(off + 1)", 4),
+        ("__constant__ int off[2][2] = {{3, 1}, {-7, 2}};", "off[1][0]", -7),
+        ("__constant__ short off[2][2][2] = {{{3, 1}, {5}}, {{7}}};", "off[0][1][0]", 5),
     ],
 )
 def test_the_value_at_a_known_index(declaration: str, use: str, expected: int, tmp_path: Path) -> None:
@@ -48,12 +50,69 @@ def test_the_value_at_a_known_index(declaration: str, use: str, expected: int, t
         ("__constant__ int off[4] = {3, 1, -7, 2};", "off[-1]"),
         ("__constant__ int off[4];", "off[1]"),
         ("__device__ int off[4] = {3, 1, -7, 2};", "off[1]"),
-        ("__constant__ int off[2][2] = {{3, 1}, {-7, 2}};", "off[1][1]"),
+        ("__constant__ int off[2][2] = {3, 1, -7, 2};", "off[1][1]"),
+        ("__constant__ int off[2] = {3, 1};", "((const short *)off)[1]"),
     ],
 )
 def test_nothing_is_known_of_others(declaration: str, use: str, tmp_path: Path) -> None:
     """Of an index outside of the table, or not known; of what is not declared, and of what the device may write."""
     assert not isinstance(value(declaration, use, tmp_path), int)
+
+
+PAIR = "struct Pair { int a; short b; };\n"
+
+
+@pytest.mark.parametrize(
+    ("declaration", "tables"),
+    [
+        ("__constant__ int t[2][3] = {{1, 2, 3}, {4}};", {"t": (1, 2, 3, 4, 0, 0)}),
+        (PAIR + "__constant__ Pair t[3] = {{1, 2}, {3}};", {"t.a": (1, 3, 0), "t.b": (2, 0, 0)}),
+        ("__constant__ int2 t[2] = {{5, 6}, {7, 8}};", {"t.x": (5, 7), "t.y": (6, 8)}),
+        ("__constant__ int t[2][2] = {1, 2, 3, 4};", {}),
+        ('__constant__ char t[4] = "abc";', {}),
+        ("struct Odd { int a; int b = 3; };\n__constant__ Odd t[2] = {{1}};", {}),
+        ("struct Bits { int a : 4; int b : 4; };\n__constant__ Bits t[1] = {{1, 2}};", {}),
+        (PAIR + "struct Both : Pair { int c; };\n__constant__ Both t[1] = {{{1, 2}, 3}};", {}),
+        (PAIR + "struct In { Pair p; int c; };\n__constant__ In t[1] = {{{1, 2}, 3}};", {}),
+    ],
+)
+def test_tables_of_rows_and_of_structures(declaration: str, tables: dict[str, tuple[int, ...]], tmp_path: Path) -> None:
+    use = {"Pair": "t[n].a + t[n].b", "int2": "t[n].x + t[n].y", "Odd": "t[n].a", "Bits": "t[n].b", "Both": "t[n].c"}
+    name = next(words[1] for line in declaration.split("\n") if (words := line.split())[0] == "__constant__")
+    index = "t[n].c" if name == "In" else use.get(name, "t[n][1]" if "][" in declaration else "t[n]")
+    found = reading(f"{declaration}\n__global__ void k(int *A, int n) {{ A[0] = {index}; }}", tmp_path)
+    assert found.tables == tables
+
+
+TURNS = """__constant__ int turns[2][2] = {{3, 1}, {2, 4}};
+struct Span { int from, to; };
+__constant__ Span spans[2] = {{1, 3}, {0, 5}};
+__global__ void k(float *A) {
+    float x = 0;
+    for (int i = 0; i < turns[threadIdx.x & 1][threadIdx.x >> 1 & 1]; i++) x += A[0];
+    int part = threadIdx.x & 1, last = spans[part].to;
+    for (int i = 0; i < last; i++) x += A[spans[part].from];
+    A[threadIdx.x] = x;
+}
+"""
+
+
+def test_loops_to_what_a_table_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limits of a table are contracts on it: at most 4 turns, and 5. A run turns 4 times and 5; all of the tests
+    read a sector or two."""
+    path = tmp_path / "k.cu"
+    path.write_text(TURNS)
+    options = ["--metric", "sectors", "--metric", "divwarps", "--block", "32", "--format", "json"]
+    assert main(["bound", str(path), *options]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]
+    assert [r["verdict"] for r in found] == ["certified", "certified"]
+    assert {f"given: forall i in [0, 4): {fact}" for fact in ("1 <= turns[i]", "turns[i] <= 4")} <= {
+        *found[0]["assumptions"]
+    }
+    assert main(["run", str(path), *options]) == 0
+    cost = json.loads(capsys.readouterr().out)["totals"]
+    assert 4 + 5 <= cost["sectors"] <= int(found[0]["bound"]) <= 2 * cost["sectors"]
+    assert 0 < cost["divwarps"] <= int(found[1]["bound"])
 
 
 def test_a_read_is_paid_for_and_what_is_assumed_is_noted(tmp_path: Path) -> None:
