@@ -120,7 +120,13 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaGraphConditionalHandle;
-typedef enum cudaError { cudaSuccess } cudaError_t;
+typedef enum cudaError {
+  cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInitializationError, cudaErrorInvalidConfiguration = 9,
+  cudaErrorInsufficientDriver = 35, cudaErrorNoDevice = 100, cudaErrorInvalidDevice, cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700, cudaErrorPeerAccessAlreadyEnabled = 704, cudaErrorAssert = 710,
+  cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorLaunchFailure = 719, cudaErrorNotSupported = 801,
+  cudaErrorUnknown = 999
+} cudaError_t;
 #define cudaStreamNonBlocking 1
 #define cudaStreamFireAndForget ((cudaStream_t)0x4)
 #define cudaStreamTailLaunch ((cudaStream_t)0x3)

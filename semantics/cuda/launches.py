@@ -11,7 +11,7 @@ from typing import Final
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.macros import pastes
-from semantics.cuda.mentions import Token, assignment, jumps, mentions, names, reads, settled
+from semantics.cuda.mentions import Token, assignment, jumps, loads, mentions, names, reads, settled
 from semantics.cuda.scan import automatic
 from semantics.cuda.shim import in_shim, own_nodes
 from semantics.cuda.templates import INSTANCE, functions, is_kernel
@@ -105,7 +105,7 @@ def _launches(unit: Unit) -> list[_Launch]:
     texts = [*map(unit.text, own_files(unit)), *map(str.encode, unit.defines)]
     if not any(word in text for text in texts for word in _WORDS):
         return []
-    hosts = [f for f in functions(unit) if not is_kernel(f)]
+    hosts = [f for f in functions(unit, members=True) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
     return [
         _Launch(node, child, plain.get(node.span))
@@ -128,14 +128,21 @@ def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool
 def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None:
     sizes: set[Sizes | None] = set()
     for launch in launches:
-        callee, config, host = launch.node.referenced, launch.config, launch.host
+        callee = launch.node.referenced
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
-            if _overloaded(launch.node) in ("", kernel):  # else it is of another one, whatever its arguments are
+            if not (name := _overloaded(launch.node)):
                 sizes.add(None)
+            elif name == kernel:  # else it is of another one, whatever its arguments are
+                sizes.add(_given_at(launch, position))
         elif launch.node.name == kernel:
-            given = config.arguments[position] if len(config.arguments) > 1 else None
-            sizes.add(_dim3(given, host, config.offset) if given is not None and host is not None else None)
+            sizes.add(_given_at(launch, position))
     return next(iter(sizes)) if len(sizes) == 1 else None
+
+
+def _given_at(launch: _Launch, position: int) -> Sizes | None:
+    """The grid of a launch, at 0, or its block, at 1, where it is a constant."""
+    given = launch.config.arguments[position] if len(launch.config.arguments) > 1 else None
+    return _dim3(given, launch.host, launch.config.offset) if given is not None and launch.host is not None else None
 
 
 # --- launches that clang left out ------------------------------------------------------------------------------------
@@ -250,9 +257,19 @@ _WRAPPERS: Final = ("UNEXPOSED_EXPR", "PAREN_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 
 
 def _positive(node: Node, host: Node) -> int:
-    """The value of a constant above 0, else 0."""
+    """The value of a constant above 0, or of a variable that is declared as one and never changed; else 0."""
     value = node.evaluate()
-    return value if isinstance(value, int) and value > 0 and settled(node, host) else 0
+    if isinstance(value, int):
+        return value if value > 0 and settled(node, host) else 0
+    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(node.children) == 1:
+        (node,) = node.children
+    decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+    first = decl.initialiser if decl is not None and decl.kind == "VAR_DECL" and automatic(decl, host) else None
+    if decl is None or first is None or decl.type.kind != "int" or decl.type.size < 4 or decl.type.volatile:
+        return 0
+    start = _positive(first, host)
+    kept = start < 1 << 31 and (found := mentions(decl, host)) is not None and all(map(loads, found))
+    return start if kept else 0
 
 
 def _variable(decl: Node, host: Node, at: int) -> Sizes | None:

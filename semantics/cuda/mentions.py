@@ -129,6 +129,13 @@ def reads(mention: Mention) -> bool:
     return made is not None and made.kind == "CONSTRUCTOR" and made.name == "dim3" and in_shim(made)
 
 
+def loads(mention: Mention) -> bool:
+    """Whether a mention of a number surely takes no more than its value."""
+    outer = [n for n in mention.around if n.kind != "PAREN_EXPR"]
+    load = outer[0]
+    return load.type.kind == "int" and not load.type.const and _converts(load, mention.node)
+
+
 def _converts(node: Node, inner: Node) -> bool:
     """Whether a node is a conversion that is not written. libclang names these by what they convert, without
     parentheses."""

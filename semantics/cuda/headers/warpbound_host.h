@@ -19,7 +19,70 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout };
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout,
+  cudaFuncAttributeClusterDimMustBeSet, cudaFuncAttributeNonPortableClusterSizeAllowed = 14
+};
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1, cudaSharedmemCarveoutMaxShared = 100
+};
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ,
+  cudaDevAttrMaxGridDimX, cudaDevAttrMaxGridDimY, cudaDevAttrMaxGridDimZ, cudaDevAttrMaxSharedMemoryPerBlock,
+  cudaDevAttrTotalConstantMemory, cudaDevAttrWarpSize, cudaDevAttrMaxPitch, cudaDevAttrMaxRegistersPerBlock,
+  cudaDevAttrClockRate, cudaDevAttrTextureAlignment, cudaDevAttrGpuOverlap, cudaDevAttrMultiProcessorCount,
+  cudaDevAttrKernelExecTimeout, cudaDevAttrIntegrated, cudaDevAttrCanMapHostMemory, cudaDevAttrComputeMode,
+  cudaDevAttrConcurrentKernels = 31, cudaDevAttrEccEnabled, cudaDevAttrTccDriver = 35, cudaDevAttrMemoryClockRate,
+  cudaDevAttrGlobalMemoryBusWidth, cudaDevAttrL2CacheSize, cudaDevAttrMaxThreadsPerMultiProcessor,
+  cudaDevAttrAsyncEngineCount, cudaDevAttrUnifiedAddressing, cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor, cudaDevAttrManagedMemory, cudaDevAttrIsMultiGpuBoard,
+  cudaDevAttrHostNativeAtomicSupported = 86, cudaDevAttrPageableMemoryAccess = 88, cudaDevAttrConcurrentManagedAccess,
+  cudaDevAttrCooperativeLaunch = 95, cudaDevAttrCooperativeMultiDeviceLaunch, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106, cudaDevAttrMemoryPoolsSupported = 115, cudaDevAttrClusterLaunch = 120
+};
+enum cudaLimit {
+  cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth,
+  cudaLimitDevRuntimePendingLaunchCount, cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize
+};
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
+  cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy
+};
+enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+enum cudaGraphicsRegisterFlags {
+  cudaGraphicsRegisterFlagsNone, cudaGraphicsRegisterFlagsReadOnly, cudaGraphicsRegisterFlagsWriteDiscard,
+  cudaGraphicsRegisterFlagsSurfaceLoadStore = 4, cudaGraphicsRegisterFlagsTextureGather = 8
+};
+enum cudaGraphicsMapFlags { cudaGraphicsMapFlagsNone, cudaGraphicsMapFlagsReadOnly, cudaGraphicsMapFlagsWriteDiscard };
+enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned };
+enum cudaMemAccessFlags {
+  cudaMemAccessFlagsProtNone, cudaMemAccessFlagsProtRead, cudaMemAccessFlagsProtReadWrite = 3
+};
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic,
+  cudaMemPoolReuseAllowInternalDependencies, cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent,
+  cudaMemPoolAttrReservedMemHigh, cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
+};
+enum cudaGraphNodeType {
+  cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost,
+  cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeConditional = 13
+};
+enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
+enum {
+  cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+  cudaEventInterprocess = 4, cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
+  cudaHostAllocWriteCombined = 4, cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2,
+  cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4, cudaDeviceScheduleAuto = 0,
+  cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4, cudaDeviceMapHost = 8,
+  cudaDeviceLmemResizeToMax = 16, cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
+  cudaArrayCubemap = 4, cudaArrayTextureGather = 8, cudaOccupancyDefault = 0, cudaCpuDeviceId = -1,
+  cudaInvalidDeviceId = -2
+};
+#define cudaStreamDefault 0
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
 enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 enum cudaResourceType {
@@ -52,6 +115,11 @@ struct cudaFuncAttributes {
 };
 struct cudaPointerAttributes { cudaMemoryType type; int device; void *devicePointer, *hostPointer; };
 struct cudaKernelNodeParams { void *func; dim3 gridDim, blockDim; unsigned sharedMemBytes; void **kernelParams, **extra; };
+struct cudaMemLocation { cudaMemLocationType type; int id; };
+struct cudaMemAccessDesc { cudaMemLocation location; cudaMemAccessFlags flags; };
+struct cudaAccessPolicyWindow { void *base_ptr; size_t num_bytes; float hitRatio; cudaAccessProperty hitProp, missProp; };
+struct cudaMemsetParams { void *dst; size_t pitch; unsigned value, elementSize; size_t width, height; };
+struct cudaHostNodeParams { cudaHostFn_t fn; void *userData; };
 struct cudaLaunchAttribute;
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim; size_t dynamicSmemBytes; cudaStream_t stream; cudaLaunchAttribute *attrs; unsigned numAttrs;
@@ -104,7 +172,25 @@ CALL(cudaDeviceCanAccessPeer) CALL(cudaStreamCreateWithPriority) CALL(cudaDevice
 CALL(cudaStreamAttachMemAsync) CALL(cudaLaunchHostFunc) CALL(cudaStreamAddCallback) CALL(cudaOccupancyAvailableDynamicSMemPerBlock)
 CALL(cudaOccupancyMaxPotentialBlockSizeVariableSMem) CALL(cudaLaunchCooperativeKernelMultiDevice)
 CALL(cudaGraphCreate) CALL(cudaGraphDestroy) CALL(cudaGraphExecDestroy) CALL(cudaGraphAddKernelNode)
-CALL(cudaGraphLaunch) CALL(cudaGraphInstantiate) CALL(cudaStreamBeginCapture) CALL(cudaStreamEndCapture)
+CALL(cudaMemcpyPeer) CALL(cudaMemcpy2DToArray) CALL(cudaMemcpy2DFromArray) CALL(cudaMemcpyFromArray)
+CALL(cudaMemcpy3DPeer) CALL(cudaMemcpyFromSymbolAsync) CALL(cudaMemset2DAsync) CALL(cudaMemset3D) CALL(cudaMemset3DAsync)
+CALL(cudaMallocFromPoolAsync) CALL(cudaMemPoolCreate) CALL(cudaMemPoolDestroy) CALL(cudaMemPoolSetAttribute)
+CALL(cudaMemPoolGetAttribute) CALL(cudaMemPoolSetAccess) CALL(cudaMemPoolTrimTo) CALL(cudaDeviceGetDefaultMemPool)
+CALL(cudaDeviceSetMemPool) CALL(cudaDeviceGetMemPool) CALL(cudaMallocMipmappedArray) CALL(cudaFreeMipmappedArray)
+CALL(cudaGetMipmappedArrayLevel) CALL(cudaDeviceGetLimit) CALL(cudaDeviceDisablePeerAccess) CALL(cudaDeviceGetPCIBusId)
+CALL(cudaDeviceGetP2PAttribute) CALL(cudaDriverGetVersion) CALL(cudaRuntimeGetVersion) CALL(cudaFuncSetSharedMemConfig)
+CALL(cudaEventRecordWithFlags) CALL(cudaStreamGetPriority) CALL(cudaStreamGetFlags) CALL(cudaStreamIsCapturing)
+CALL(cudaStreamSetAttribute) CALL(cudaStreamGetAttribute) CALL(cudaStreamGetCaptureInfo) CALL(cudaMemRangeGetAttribute)
+CALL(cudaIpcGetMemHandle) CALL(cudaIpcOpenMemHandle) CALL(cudaIpcCloseMemHandle) CALL(cudaIpcGetEventHandle)
+CALL(cudaIpcOpenEventHandle) CALL(cudaImportExternalMemory) CALL(cudaDestroyExternalMemory)
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) CALL(cudaOccupancyMaxPotentialBlockSizeWithFlags)
+CALL(cudaLaunchKernelEx) CALL(cudaGraphAddMemcpyNode) CALL(cudaGraphAddMemcpyNode1D) CALL(cudaGraphAddMemsetNode)
+CALL(cudaGraphAddHostNode) CALL(cudaGraphAddChildGraphNode) CALL(cudaGraphAddEmptyNode) CALL(cudaGraphAddNode)
+CALL(cudaGraphAddDependencies) CALL(cudaGraphAddMemAllocNode) CALL(cudaGraphAddMemFreeNode) CALL(cudaGraphGetNodes)
+CALL(cudaGraphClone) CALL(cudaGraphInstantiateWithFlags) CALL(cudaGraphExecUpdate) CALL(cudaGraphExecKernelNodeSetParams)
+CALL(cudaGraphKernelNodeSetParams) CALL(cudaGraphKernelNodeGetParams) CALL(cudaGraphNodeGetType) CALL(cudaGraphUpload)
+CALL(cudaGraphConditionalHandleCreate) CALL(cudaGraphDebugDotPrint) CALL(cudaUserObjectCreate)
+CALL(cudaGraphRetainUserObject) CALL(cudaGraphLaunch) CALL(cudaGraphInstantiate) CALL(cudaStreamBeginCapture) CALL(cudaStreamEndCapture)
 __host__ const char *cudaGetErrorString(cudaError_t);
 __host__ const char *cudaGetErrorName(cudaError_t);
 }

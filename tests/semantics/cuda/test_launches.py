@@ -31,7 +31,10 @@ K = "__global__ void k(int *A) { A[0] = 1; }\n__global__ void k2(int *A) { A[0] 
         ("k<<<1, 32>>>(0); k<<<1, 64>>>(0);", None),
         ("k2<<<1, 64>>>(0);", None),
         ("k<<<1, n>>>(0);", None),
-        ("int t = 32; k<<<1, t>>>(0);", None),
+        ("int t = 32; k<<<1, t>>>(0);", (32, 1, 1)),
+        ("int t = 32; k<<<1, dim3(t, t / t)>>>(0);", None),
+        ("char t = 32; k<<<1, t>>>(0);", None),
+        ("static int t = 32; k<<<1, t>>>(0);", None),
         ("dim3 b(n); k<<<1, b>>>(0);", None),
         ("dim3 b(0); k<<<1, b>>>(0);", None),
         ("dim3 b(4); if (n) b.x = 5; k<<<1, b>>>(0);", None),
@@ -74,6 +77,41 @@ def test_launches_in_methods_count(read: Read, more: str) -> None:
     assert read(f"{K}void h() {{ k<<<1, 1>>>(0); }}\n{more}\n", "k").block is None
 
 
+def test_launches_in_methods_and_templates(read: Read) -> None:
+    host = """
+        struct S { int *p; void go(int n); void two(int n) { k2<<<n, 64>>>(p); } };
+        void S::go(int n) { k<<<n, 128>>>(p); }
+        template <class T> __global__ void t(T *x) { x[0] = 1; }
+        template <class T> struct Q { T *p; void go(int n); };
+        template <class T> void Q<T>::go(int n) { int size = 96; t<<<n, size>>>(p); }
+        void f(Q<float> q, Q<int> r) { q.go(3); r.go(4); }"""
+    sizes = {name: read(f"{K}{host}\n", name).block for name in ("k", "k2", "t<float>", "t<int>")}
+    assert sizes == {"k": (128, 1, 1), "k2": (64, 1, 1), "t<float>": (96, 1, 1), "t<int>": (96, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        "t<<<1, sizeof(T) * 8>>>(p);",
+        "int size = sizeof(T) * 8; t<<<1, size>>>(p);",
+        "int size = N; t<<<1, size>>>(p);",
+        "t<<<1, N>>>(p);",
+        "t<T><<<1, Size<T>::is>>>(p);",
+        "const int size = Size<T>::is; t<<<1, size>>>(p);",
+        "if constexpr (sizeof(T) == 8) t<<<1, 32>>>(p); else t<<<1, 64>>>(p);",
+    ],
+)
+def test_sizes_that_depend_on_the_arguments_of_a_template(read: Read, launch: str) -> None:
+    head = """
+        template <class T> struct Size { static const int is = 32; };
+        template <> struct Size<double> { static const int is = 64; };
+        template <class T> __global__ void t(T *x) { x[0] = 1; }
+        """
+    host = f"template <int N, class T> void go(T *p) {{ {launch} }}\n"
+    use = "void f(float *a, double *b) { go<32>(a); go<64>(b); }\n"
+    assert [read(head + host + use, f"t<{name}>").block for name in ("float", "double")] == [None, None]
+
+
 def test_launches_that_do_not_agree(read: Read) -> None:
     """Each pair of sizes once, in the order of the text; what is no constant has none."""
     host = "k<<<1, dim3(8, 8)>>>(0); k<<<n, 32>>>(0); k<<<2, n>>>(0); k<<<1, dim3(8, 8)>>>(0); k<<<n, n>>>(0);"
@@ -109,6 +147,8 @@ struct Pair { std::complex<float> x; };
 enum { WIDTH = lib::WIDTH, HALF };
 struct From : dim3 { From(dim3 d) : dim3(64) {} };
 const int T = 32;
+void put(int &);
+void see(const int &);
 """
 
 
@@ -131,10 +171,10 @@ const int T = 32;
         "auto f = std::ref(k); k<<<1, 32>>>(0);",
         "k<<<1, 32>>>(0); lib::launch(k, 1, 64);",
         "k<<<1, 32>>>(0); cudaLaunchKernel((void *)k, dim3(1), dim3(64), 0, 0, 0);",
-        "std::size_t T = 64; k<<<1, T>>>(0);",
+        "lib::size T = 64; k<<<1, T>>>(0);",
         "std::size_t T = 64; dim3 c(T); k<<<1, c>>>(0);",
         "std::size_t T = 64; dim3 c; c.x = T; k<<<1, c>>>(0);",
-        "std::size_t T = 64; const int t = T; k<<<1, t>>>(0);",
+        "lib::size T = 64; const int t = T; k<<<1, t>>>(0);",
         "HIDE; k<<<1, T>>>(0);",
         "k<<<1, 8 * sizeof(pair)>>>(0);",
         "k<<<1, 8 * sizeof(Pair)>>>(0);",
@@ -167,6 +207,20 @@ const int T = 32;
         # statements that macros make
         "CFG; k<<<1, b>>>(0);",
         "SET; k<<<1, b>>>(0);",
+        # numbers that are not what they are declared as
+        "int t = 32; t++; k<<<1, t>>>(0);",
+        "int t = 32; t += 32; k<<<1, t>>>(0);",
+        "int t = 32; put(t); k<<<1, t>>>(0);",
+        "int t = 32; see(t); k<<<1, t>>>(0);",
+        "int t = 32; lost(t); k<<<1, t>>>(0);",
+        "int t = 32; std::cin >> t; k<<<1, t>>>(0);",
+        "int t = 32, *p = &t; k<<<1, t>>>(0);",
+        "int t = 32; int &r = t; k<<<1, t>>>(0);",
+        "int t = 32; auto f = [&t] { t = 64; }; k<<<1, t>>>(0);",
+        "int t = 32; auto f = [&] { t = 64; }; k<<<1, t>>>(0);",
+        "int t = 32; { lib::size t = 64; k<<<1, t>>>(0); }",
+        "volatile int t = 32; k<<<1, t>>>(0);",
+        "int t = n; k<<<1, t>>>(0);",
         # values of another time or type
         "dim3 c(b); b.x = 64; k<<<1, c>>>(0);",
         "k<<<1, From(dim3(32))>>>(0);",
@@ -313,6 +367,8 @@ constexpr int up(int a, int b) { return (a + b - 1) / b * b; }
         ("dim3 b(32); SAY((k<<<1, b>>>(a), cudaGetLastError()));", (32,)),
         ("dim3 b(32); { dim3 b(8); k2<<<1, b>>>(a); } k<<<1, b>>>(a);", (32,)),
         ("k<<<1, 8 * sizeof(pair)>>>(a);", (64,)),
+        ('int t = 256; int g = (n + t - 1) / t; printf("%d of %d\\n", g, t); k<<<g, t>>>(a);', (256,)),
+        ("unsigned side = TILE; dim3 q(side, side), g(UP(n, q.x)); k<<<g, q, side * sizeof(int)>>>(a);", (16, 16)),
         ("k<<<1, up(n0, WARP)>>>(a);", (64,)),
         ("GO(k, 32); GO(k2, 64);", (32,)),
         ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 32>>>(a);", (32,)),

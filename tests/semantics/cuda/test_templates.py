@@ -19,7 +19,7 @@ CASES: dict[str, tuple[str, dict[str, int | None]]] = {
 template <class T> void go(T *a, int n) { cudaMemset(a, 0, n); k<<<1, 64>>>(a, n); }
 template void go<float>(float *, int); template void go(double *a, int n);
 """,
-        {"k<float>": None, "k<double>": None},
+        {"k<float>": 64, "k<double>": 64},
     ),
     "explicit instances of what takes types of the runtime": (
         K
@@ -48,7 +48,7 @@ template <class T> struct L { T *a; void go() { k<<<1, 64>>>(a, 1); } void no();
 template struct L<float>;
 template class L<double>;
 """,
-        {"k<float>": None, "k<double>": None},
+        {"k<float>": 64, "k<double>": 64},
     ),
     "enumerators": (
         """
@@ -134,7 +134,7 @@ template <class Op> __global__ void k(float *a, Op op) { a[threadIdx.x] = op(a[0
 template <class Op, class... X> void go(Op op, X... x) { k<<<1, 32>>>(x..., op); }
 void f(float *a) { go(ops::Mul<float>(), a); k<<<1, 64>>>(a, ops::Mul<double>()); }
 """,
-        {"k<ops::Mul<double>>": None, "k<ops::Mul<float>>": None},
+        {"k<ops::Mul<double>>": None, "k<ops::Mul<float>>": 32},
     ),
     "members": (
         """
