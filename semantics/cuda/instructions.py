@@ -27,8 +27,9 @@ PURE: Final = frozenset({
     "abs", "add", "addc", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "copysign", "cos", "cvt",
     "div", "dp2a", "dp4a", "ex2", "fma", "fns", "isspacep", "lg2", "lop3", "mad", "mad24", "madc", "max", "min",
     "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem", "rsqrt", "sad", "selp", "set", "setp", "shf",
-    "shl", "shr", "sin", "slct", "sqrt", "sub", "subc", "szext", "tanh", "testp", "vabsdiff", "vadd", "vmax", "vmin",
-    "vsub", "xor",
+    "shl", "shr", "sin", "slct", "sqrt", "sub", "subc", "szext", "tanh", "testp", "vabsdiff", "vabsdiff2", "vabsdiff4",
+    "vadd", "vadd2", "vadd4", "vavrg2", "vavrg4", "vmad", "vmax", "vmax2", "vmax4", "vmin", "vmin2", "vmin4", "vset",
+    "vset2", "vset4", "vshl", "vshr", "vsub", "vsub2", "vsub4", "xor",
 })  # fmt: skip
 """Instructions on registers alone."""
 

@@ -59,7 +59,7 @@ def may_declare(text: bytes, macros: Collection[bytes]) -> set[bytes] | None:
         body, end = _body(tokens, at)
         if end is None:
             return None
-        if {b"enum", b"union"} & {*head} or b"friend" in body:
+        if {b"enum", b"union"} & {*_outside(head, macros)} or b"friend" in body:
             found |= _words(body)
         at = end
     return found
@@ -100,16 +100,17 @@ def _declared(head: Sequence[bytes], macros: Collection[bytes]) -> set[bytes]:
         return set()
     if b"operator" in head or b"typedef" in head or b"using" in head:
         return _words(head)
-    found, at = set[bytes](), 0
+    return _words(_outside(head, macros))
+
+
+def _outside(head: Sequence[bytes], macros: Collection[bytes]) -> list[bytes]:
+    """The tokens of a declaration that are no parameters or arguments."""
+    found, at = list[bytes](), 0
     while at < len(head):
-        if head[at] == b"(":
-            end = _closing(head, at)
-            if not _parameters(head, at, end, macros):
-                found |= _words(head[at:end])
-            at = end
-        else:
-            found |= _words(head[at : at + 1])
-        at += 1
+        end = _closing(head, at) if head[at] == b"(" else at + 1
+        if head[at] != b"(" or not _parameters(head, at, end, macros):
+            found += head[at:end]
+        at = end + (head[at] == b"(")
     return found
 
 

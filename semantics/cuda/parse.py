@@ -80,6 +80,20 @@ _CALLED: Final = re.compile(
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
+_QUOTED: Final = re.compile(r"(?:unknown type name|undeclared identifier|no type named|no template named) '(\w+)'")
+_OF_CUDA: Final = {
+    name: re.compile(own)
+    for name, own in (
+        ("cuda_fp16.h", r"(?:__)?half2?|__half\w+|__\w+2half\w*|__h\w+2?"),
+        ("cuda_bf16.h", r"(?:__)?nv_bfloat162?|__\w*bfloat16\w*|__bf\w+"),
+        ("cuda_fp8.h", r"__nv_fp8\w+"),
+        ("cuComplex.h", r"cu(?:Float|Double)?Complex|cuC\w+|make_cu\w+"),
+        ("curand_kernel.h", r"curand\w+"),
+        ("cooperative_groups.h", r"cooperative_groups"),
+        ("mma.h", r"nvcuda"),
+    )
+}
+"""Names that headers of CUDA declare, and no other."""
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
 """The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
@@ -102,6 +116,8 @@ class Request:
     """Whether it is parsed as for the host, not for the device."""
     together: bool = False
     """Whether every function is taken for one that host and device may call."""
+    more: tuple[str, ...] = ()
+    """Headers of CUDA that one which was not found may include, as the source has names of theirs."""
 
     @property
     def has_concepts(self) -> bool:
@@ -118,6 +134,7 @@ class Request:
             *includes,
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
+            *(word for name in self.more for word in ("-include", f"{HEADERS}/{name}")),
             *(_HOST if self.host else _DEVICE),
             *(("-D__w_together", "-include", f"{HEADERS}/warpbound_internal.h") if self.together else ()),
         ]
@@ -182,17 +199,33 @@ def _check_macros(path: str, data: bytes) -> None:
 
 
 def in_its_language(request: Request) -> Request:
-    """The same in C++20 where the source speaks of concepts or other things of it, and has fewer errors so; unless
-    another language than the usual one is asked for."""
+    """The same with what headers that were not found may be thought to include of CUDA's, and in C++20 where the source
+    speaks of concepts or other things of it, and has fewer errors so; unless another language than the usual one is
+    asked for."""
     data = read_bytes(request.path)
+    wrong = _unit(request, data).errors
+    if any(MISSING.match(e.message) for e in wrong) and (more := tuple(_thought_of(_unit(request, data)))):
+        request = replace(request, more=more)
+        wrong = _unit(request, data).errors
     if request.std != STD:
         return request
-    wrong = _unit(request, data).errors
     if not wrong or not any(map(_NEWER.search, (data.decode("latin-1"), *(e.message for e in wrong)))):
         return request
     newer = replace(request, std="c++20")
     unit = _unit(newer, data)
     return request if len(unit.errors) >= len(wrong) else newer
+
+
+def _thought_of(unit: Unit) -> Iterator[str]:
+    """The headers of CUDA that declare names which the source has and nothing declares."""
+    unknown = set[str]()
+    for e in unit.errors:
+        quoted = _QUOTED.search(e.message)
+        at = _WORD.match(unit.text(e.loc.file), e.offset) if e.loc is not None else None
+        unknown |= {quoted[1]} if quoted else {at[0].decode("latin-1")} if at else set()
+    for name, own in _OF_CUDA.items():
+        if any(map(own.fullmatch, unknown)):
+            yield name
 
 
 def asks(request: Request) -> bool:

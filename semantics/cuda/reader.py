@@ -140,9 +140,10 @@ def read_cuda(
     found = _read(request, name)
     if asks(request):
         _check_answers(found, request, name)
+    assumed = [f"the header '{h}' is taken as included by one that was not found" for h in request.more]
     if request.std != std:
-        found = replace(found, remarks=(f"the source is read as {request.std.upper()}", *found.remarks))
-    return found
+        assumed.append(f"the source is read as {request.std.upper()}")
+    return replace(found, remarks=(*assumed, *found.remarks))
 
 
 INSTANCES: Final = 3

@@ -87,6 +87,8 @@ CASES = {
         "L[0] <- (U[0] & 4294967295) + (U[1] & 4294967295) * 4294967296;"
     ),
     # what is not computed exactly is a function of its operands, or may be anything at each lane
+    'asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(U[0]) : "r"(U[1]), "r"(n), "r"(5));': """\
+        U[0] <- int(ptx_vabsdiff4_u32_u32_u32_add(as_double(U[1]), n, 5));""",
     'asm("lop3.b32 %0, %1, %2, 5, 0xEA;" : "=r"(U[0]) : "r"(U[1]), "r"(n)); '
     'asm("shfl.sync.bfly.b32 %0, %1, 16, 0x1f, 0xffffffff;" : "=r"(A[0]) : "r"(n));': """\
         U[0] <- int(ptx_lop3_b32(ptx_lop3_b32(as_double(U[1]), n, 5), 234));

@@ -350,6 +350,26 @@ def test_missing_header_is_noted(here: Write) -> None:
     assert read_cuda(path).notes == ("the header 'mine.h' was not found and is taken as empty",)
 
 
+def test_a_missing_header_may_include_some_of_cuda(here: Write) -> None:
+    source = """{}
+        typedef __nv_bfloat16 real;
+        namespace cg = cooperative_groups;
+        __global__ void k(const real *A, half *B, float *C) {{
+          int t = cg::this_thread_block().thread_rank();
+          B[t] = __float2half(C[t] + __bfloat162float(A[t]));
+        }}"""
+    assumed = ("cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h")
+    includes = "\n".join(f"#include <{name}>" for name in assumed)
+    known = read_cuda(here(source.format(includes)))
+    guessed = read_cuda(here(source.format('#include "common.h"')))
+    assert show_stmt(guessed.kernel.body) == show_stmt(known.kernel.body)
+    assert [n for n in guessed.notes if n not in known.notes] == [
+        *(f"the header '{name}' is taken as included by one that was not found" for name in assumed),
+        "the header 'common.h' was not found and is taken as empty",
+    ]
+    assert "unknown type name" in failure(here(source.format(""))).message  # no header may include it
+
+
 def test_includes_and_defines(here: Write, tmp_path: Path) -> None:
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "z.h").write_text("typedef int real;\n__global__ void other(real *A) { A[0] = bad; }\n")

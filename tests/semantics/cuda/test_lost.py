@@ -46,6 +46,7 @@ HOSTS = [
     "TEST(Suite, Name) { int n = 3; EXPECT_EQ(n, 3); }\nBENCHMARK(BM_x)->Range(8, 8 << 10);",
     'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("a", &f, "n"); }',
     "static const std::string n4 = foo(n); Foo<int> bar(n, i); int i2 = foo(i, n); Matrix a4(n, i);",
+    "void f(float *a, enum Mode n, union Way &i) { int c = i; switch (n) { case 0: helper(c); } }",
     "enum class E : std::uint8_t { a, n, i };\nunion U { std::string n; int i; };",
     'static_assert(std::is_same<int, n>::value, "n");\nCHECK_CUDA(cudaSetDevice(n));',
     "void f(void (*n)(std::vector<int> &), std::function<void(int n)> a);\nvoid g(std::array<int, 3> n[], int i);",
