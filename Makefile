@@ -71,6 +71,9 @@ lint: venv
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.lint.commits
 
+# `make mutants CLUSTER=tcp://HOST:PORT`, and so mutants-rules and million: the workers of a Dask scheduler do it.
+JOINED = $(if $(CLUSTER),--cluster $(CLUSTER))
+
 # These write their page under docs/ (mutants-code prints what survives); `make mutants KERNELS='addSub3 synBrdis' EVERY=10` tries a tenth of theirs.
 proofs: venv
 	$(BIN)/python -m proofs.make
@@ -103,10 +106,10 @@ compiled: venv
 	$(BIN)/python -m proofs.compiled
 
 mutants: venv
-	$(BIN)/python -m tests.mutants.certificates $(KERNELS) $(if $(EVERY),--every $(EVERY)) --page docs/mutants-certificates.md
+	$(BIN)/python -m tests.mutants.certificates $(KERNELS) $(if $(EVERY),--every $(EVERY)) $(JOINED) --page docs/mutants-certificates.md
 
 mutants-rules: venv
-	$(BIN)/warpbound trial sound --mutants --page docs/mutants-rules.md
+	$(BIN)/warpbound trial sound --mutants $(JOINED) --page docs/mutants-rules.md
 
 mutants-code: venv
 	$(BIN)/python -m tests.mutants.code --places $(or $(PLACES),40) --seed $(or $(SEED),0) --jobs 2
@@ -115,7 +118,7 @@ hostile: venv
 	$(BIN)/python -m tests.mutants.hostile --log .hostile.jsonl
 
 million: venv
-	$(BIN)/python -m tests.bench.million
+	$(BIN)/python -m tests.bench.million $(JOINED)
 
 power: venv
 	$(BIN)/python -m tests.bench.power

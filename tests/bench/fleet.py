@@ -1,5 +1,5 @@
-"""What whole code bases cost: generated folders of 10, 100 and 1,000 files, cold, warm and after a change; the kernels
-of the XX
+"""What whole code bases cost: generated folders of 10, 100 and 1,000 files, cold, warm and after a change; folders of
+kernels that are named; and a cluster of one worker and of two.
 
     python -m tests.bench.fleet [--files 10 100 1000] [--folder SRC:NAME ..] [--cluster 24]
 """

@@ -17,7 +17,8 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -29,7 +30,9 @@ from typing import Any, Final
 
 from checker.certificates.claims import excluder, shown
 from checker.kernel import Claim
+from checker.notation.problem import OptionProblem
 from checker.recheck import RULES, Report, metavariables
+from checker.testbed.cluster import Cluster, joined, results
 from logic.assertions import Context
 from logic.potentials import Poly, evaluate
 from logic.source import SourceError
@@ -344,7 +347,11 @@ def _index(block: tuple[int, ...]) -> dict[str, int]:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-def attempt(job: tuple[str, int, int]) -> tuple[str, int, list[Survivor]]:
+Job = tuple[str, int, int]
+"""A certificate; of its mutants, one of so many is tried, and of these, one of so many again."""
+
+
+def attempt(job: Job) -> tuple[str, int, list[Survivor]]:
     """The mutants of a certificate, or every so-manieth: how many, and what a checker accepts."""
     name, every, again = job
     numbers = range(0, len(original(name)[1]), every)
@@ -427,6 +434,28 @@ class Tally:
         return [s for s in self.survivors if not reason(s)]
 
 
+def _fits(job: Job, found: object) -> bool:
+    """Whether this may be what became of a certificate's mutants."""
+    name, every, _ = job
+    match found:
+        case (str() as about, int() as count, list() as survivors):
+            right = all(isinstance(s, Survivor) and s.certificate == name for s in survivors)
+            return right and (about, count) == (name, len(range(0, len(original(name)[1]), every)))
+    return False
+
+
+def _attempts(
+    jobs: Sequence[Job], processes: int, cluster: Cluster | None
+) -> Iterator[tuple[str, int, list[Survivor]]]:
+    """The attempts at certificates, by processes of this machine or by others, which have to be one's own: what they
+    say of a mutant is believed."""
+    if cluster is not None:
+        yield from results(cluster, attempt, jobs, _fits)
+        return
+    with Pool(processes) as pool:
+        yield from pool.imap_unordered(attempt, jobs)
+
+
 def _file(folder: Path, name: str, every: int) -> Path:
     """Where results on a certificate are kept, as it is now."""
     return folder / f"{name.replace('/', '-')}-{every}-{original(name)[0]['digest'][-12:]}.json"
@@ -453,23 +482,23 @@ def trial(
     again: int = AGAIN,
     tell: Callable[[str], object] = str,
     folder: Path | None = None,
+    cluster: Cluster | None = None,
 ) -> Tally:
     """Tries the mutants of these certificates, or every so-manieth; of those tried, every so-manieth `again`.
 
     What is in the folder is not tried again, and what is tried is put there.
     """
     names = list(names)
-    results = {name: kept for name in names if folder and (kept := _kept(folder, name, every))}
-    left = sorted(set(names) - results.keys(), key=lambda name: -(ROOT / f"{name}.json").stat().st_size)
+    known = {name: kept for name in names if folder and (kept := _kept(folder, name, every))}
+    left = sorted(set(names) - known.keys(), key=lambda name: (-(ROOT / f"{name}.json").stat().st_size, name))
     start = time.monotonic()
-    with Pool(processes) as pool:
-        for name, count, found in pool.imap_unordered(attempt, [(name, every, again) for name in left]):
-            results[name] = count, found
-            if folder:
-                _keep(folder, name, every, count, found)
-            tell(f"{name}: {count} tried, {len(results)} of {len(names)}, {time.monotonic() - start:.0f} s")
-    tried = {name: results[name][0] for name in names}
-    return Tally(tried, [s for name in names for s in results[name][1]])
+    for name, count, found in _attempts([(name, every, again) for name in left], processes, cluster):
+        known[name] = count, found
+        if folder:
+            _keep(folder, name, every, count, found)
+        tell(f"{name}: {count} tried, {len(known)} of {len(names)}, {time.monotonic() - start:.0f} s")
+    tried = {name: known[name][0] for name in names}
+    return Tally(tried, [s for name in names for s in known[name][1]])
 
 
 _HEAD: Final = """# Mutants of the certificates
@@ -553,12 +582,17 @@ def main() -> int:
     parser.add_argument(
         "--folder", type=Path, metavar="DIR", help="keep results there and go on from them; empty it for other checkers"
     )
+    parser.add_argument("--cluster", metavar="tcp://HOST:PORT", help="the workers of a Dask scheduler try them")
     options = parser.parse_args()
     names = [*(f"{name}/{metric}" for name, metric, _ in committed()), *(f"features/{name}" for name in FEATURES)]
     if options.kernels:
         names = [name for name in names if {name, name.partition("/")[0]} & set(options.kernels)]
     tell = functools.partial(print, file=sys.stderr, flush=True)
-    tally = trial(names, options.processes, options.every, options.again, tell, options.folder)
+    try:
+        with joined(options.cluster) if options.cluster else nullcontext() as cluster:
+            tally = trial(names, options.processes, options.every, options.again, tell, options.folder, cluster)
+    except OptionProblem as problem:
+        parser.error(f"{problem.message}. {problem.advice}")
     sampled = [f"--every {options.every}"] if options.every > 1 else []
     text = page(tally, " ".join(["python -m tests.mutants.certificates", *options.kernels, *sampled]))
     if options.page:

@@ -7,15 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checker.certificates.claims import shown
 from checker.certificates.document import digest
 from checker.recheck import recheck
+from checker.testbed.cluster import Cluster
 from logic.potentials import const
 from proofs.features.make import FEATURES
 from proofs.make import committed
+from tests.checker.testbed.test_cluster import Odd
 from tests.mutants.certificates import (
     Survivor,
     Tally,
@@ -83,6 +86,15 @@ def test_results_in_a_folder_are_the_same(tmp_path: Path) -> None:
     file.write_text(json.dumps((count + 1, survivors)), encoding="utf-8")
     again = trial(["vectorAdd/steps"], processes=1, every=40, folder=tmp_path)
     assert (again.tried["vectorAdd/steps"], again.survivors) == (count + 1, first.survivors)
+
+
+@pytest.mark.parametrize("answers", [(), (None, ("vectorAdd/steps", 1, []), ("vectorAdd/steps", 10**6, [3]))])
+def test_a_cluster_that_loses_work_or_talks_nonsense_changes_nothing(answers: tuple[Any, ...]) -> None:
+    names, pool = ["vectorAdd/steps", "addSub0/steps"], Odd(*answers)
+    own = trial(names, processes=1, every=150)
+    assert trial(names, every=150, cluster=Cluster(pool, 1)) == own
+    assert pool.given == 2
+    assert set(own.tried) == set(names)
 
 
 def test_what_both_accept_is_no_part_of_the_derivation() -> None:
