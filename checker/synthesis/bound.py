@@ -25,7 +25,7 @@ from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, bare, without
 from checker.synthesis.rules import SOUND
 from checker.synthesis.rules.transformer import Book
-from checker.synthesis.search import Engine, find_potentials, risen, with_potentials, without_potentials
+from checker.synthesis.search import Engine, find_potentials, is_solid, risen, with_potentials, without_potentials
 from checker.synthesis.sums import antidifference
 from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
@@ -116,13 +116,14 @@ arrays."""
 class Way:
     """A way to search, by the ghosts that it uses: those that count turns at places where loops are in the way, those
     of counters that begin where another one is that has a ghost, and those that keep what variables were before. Of
-    loops at the places `apart` the first turn is taken apart. A sharp one looks at what branches tell, too, and one by
-    zones at when they part lanes."""
+    loops at the places `apart` the first turn is taken apart. A solid one counts what is inside the rows of triangles,
+    a sharp one looks at what branches tell, too, and one by zones at when they part lanes."""
 
     stuck: frozenset[Loc | None] = frozenset()
     again: bool = False
     named: bool = False
     apart: frozenset[Loc | None] = frozenset()
+    solid: bool = False
     sharp: bool = False
     zones: Zones | None = None
 
@@ -227,6 +228,8 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
 
     @cache
     def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
+        if way.solid:
+            return ghosted(replace(way, solid=False))
         if way.zones:
             before, ghosts = ghosted(whole := replace(way, zones=None))
             found = with_zones(before, flow(whole, cases[0]), way.zones == "ghosts")
@@ -246,6 +249,8 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
 
     @cache
     def flow(way: Way, p: P) -> Flow:
+        if way.solid:
+            return flow(replace(way, solid=False), p)
         wider, ghosts = ghosted(way)
         if not ghosts and not way.zones:
             return plain(p, way.apart, way.sharp)
@@ -261,7 +266,7 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
             """Of one warp, of none for the last number, or of all alike."""
             found = flow(way, () if warp is None else cases[warp])
             own = found if hinted in (None, metric.name) else without_potentials(found)
-            return _proof(own, context, oracle, search, warp, book, way.sharp)
+            return _proof(own, context, oracle, search, warp, book, way.sharp, way.solid)
 
         def one(apart: bool, anywhere: bool) -> Result:
             def whole() -> Proof[Poly]:
@@ -322,18 +327,23 @@ def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine,
             found = bounded(metric, narrow)
             if found.q is not None and lower(found.q, result.q):
                 result = found
+        solid = replace(way, solid=True)
+        if result.q is not None and is_solid(flow(way, cases[0]), ghosted(way)[0].context):
+            found = bounded(metric, solid)
+            if found.q is not None and lower(found.q, result.q):
+                way, result = solid, replace(found, plainer=result)
         sharp = replace(way, sharp=True)
         if result.q is not None and told(sharp):
             found = bounded(metric, sharp)
             if found.q is not None and lower(found.q, result.q):
-                result = found
+                result = replace(found, plainer=result.plainer)
         price = metric.cost
         parted = replace(sharp, zones="ghosts" if price("div") and not price("vwrite") else "sides")
         known = parts(flow(way, cases[0]), ghosted(way)[0].context)
         if result.q is not None and known and ghosted(parted)[0] is not ghosted(sharp)[0]:
             found = bounded(metric, parted)
             if found.q is not None and lower(found.q, result.q):
-                result = replace(found, plainer=result)
+                result = replace(found, plainer=result.plainer or result)
         return replace(result, hurried=oracle.hurried)
 
     flow(Way(), cases[0])
@@ -410,11 +420,12 @@ def _proof(
     warp: int | None,
     book: Book = SOUND,
     turns: bool = False,
+    solid: bool = False,
 ) -> Proof[Poly]:
     if isinstance(oracle, Asker):
         oracle.begin()
     elaborator = Elaborator(context, oracle, oracle.least, warp, book)
-    complete = find_potentials(flow, elaborator, search, turns)
+    complete = find_potentials(flow, elaborator, search, turns, solid)
     return elaborator.block(complete, Point(flow.end.p, ZERO, flow.end.x))
 
 

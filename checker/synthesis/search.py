@@ -66,16 +66,23 @@ _NONE: Final = Derivation("", {})
 class Search(Walk[Linear]):
     """One linear program: the walk over a flow fills it. A wide one has |[a, b]| and |[a, b + step - 1]|
     among its base functions wherever steps are counted too. What branches add to it is said by `turns`. With `read`, a
-    potential may be about a value that was read, as far as facts bound that; `asked` says that one had to be."""
+    potential may be about a value that was read, as far as facts bound that; `asked` says that one had to be. A `solid`
+    one has what loops inside the rows of triangles cost."""
 
     def __init__(
-        self, elaborator: Elaborator, wide: bool = False, turns: Turning = NOWHERE, read: bool = False
+        self,
+        elaborator: Elaborator,
+        wide: bool = False,
+        turns: Turning = NOWHERE,
+        read: bool = False,
+        solid: bool = False,
     ) -> None:
         super().__init__(elaborator.context, {name: rule.before for name, rule in elaborator.book.rules.items()})
         self.elaborator = elaborator
         self.wide = wide
         self.turns = turns
         self.read = read
+        self.solid = solid
         self.asked = False
         self.program = lp.Program()
         self.heads: dict[int, Linear] = {}
@@ -211,7 +218,7 @@ class Search(Walk[Linear]):
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
-            found = (*bases(node, own, self.context, self.wide), *self.turned(node, own), *later)
+            found = (*bases(node, own, self.context, self.wide, self.solid), *self.turned(node, own), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
             for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
@@ -377,18 +384,19 @@ def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
 
 
-def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> list[Poly]:
+def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool, solid: bool = False) -> list[Poly]:
     """The template of a loop head: 1, its own measures, and their products with what inner loops measure at
     entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
 
     Where inner loops measure what this one changes, as the rows of a triangle, also the products of its own measures
-    with that and with each other: sums of the first n numbers are of this form. Each times what loops inside these
-    measure: a row may cost so much at each of its elements.
+    with that and with each other: sums of the first n numbers are of this form. If solid, each times what loops inside
+    these measure: a row may cost so much at each of its elements.
     """
     inner = _inner(node.body, context, written(node.body.stmt), wide)
     rows, deep = _rows(node, context, wide)
     if rows and any(_rows(cycle, context, wide)[0] for cycle in cycles(node.body)):
         deep += [*own, *rows]
+    deep = deep if solid else []
     squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
     solids = [a * b for a in (*own, *squares, *(a * b for a in own for b in rows)) for b in deep]
     changed, x = written(node.body.stmt), node.invariant.x
@@ -398,9 +406,14 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool) -> lis
     return list(dict.fromkeys((const(1), *own, *products, *squares, *solids, *inner, *now, *node.bases)))
 
 
+def is_solid(flow: Flow, context: Context) -> bool:
+    """Whether the rows of a triangle have loops inside them."""
+    return any(_rows(cycle, context, wide=False)[1] for cycle in cycles(flow))
+
+
 def _rows(node: Cycle, context: Context, wide: bool) -> tuple[list[Poly], list[Poly]]:
-    """The measures of the loops right inside a loop as they are entered, where that is in terms of what it changes;
-    and the measures, at entry, of the loops inside these."""
+    """The measures of the loops inside a loop as they are entered, where that is in terms of what it changes; and the
+    measures, at entry, of the loops inside these."""
     changed = written(node.body.stmt)
     found: dict[Poly, None] = {}
     deep: dict[Poly, None] = {}
@@ -511,9 +524,11 @@ def without_potentials(flow: Flow) -> Flow:
     return replace(flow, nodes=tuple(bare(node) for node in flow.nodes))
 
 
-def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp", turns: bool = False) -> Flow:
+def find_potentials(
+    flow: Flow, elaborator: Elaborator, engine: Engine = "lp", turns: bool = False, solid: bool = False
+) -> Flow:
     """The flow with potentials at its loop heads such that the bound is least at sample points; with `turns` also in
-    front of branches. Raises Stuck."""
+    front of branches, and if solid, of loops inside the rows of triangles. Raises Stuck."""
     loops = list(cycles(flow))
     more = turning(flow, elaborator.context) if turns else NOWHERE
     if all(loop.q is not None for loop in loops) and not more.forks:
@@ -522,7 +537,7 @@ def find_potentials(flow: Flow, elaborator: Elaborator, engine: Engine = "lp", t
     for wide, read in ((False, False), (True, False), (True, True)):
         if read and not asked:
             break
-        search = Search(elaborator, wide, more, read)
+        search = Search(elaborator, wide, more, read, solid)
         entry = search.within(flow.start, search.before(flow))
         search.program.objective = _objective(entry, elaborator.context, bool(more.forks))
         solution, asked = _solved(search, engine), search.asked

@@ -314,6 +314,17 @@ def test_loops_as_people_write_them(body: str, tmp_path: Path) -> None:
         assert cost <= bound
 
 
+def test_a_solid_bound_that_is_not_followed_is_left(tmp_path: Path) -> None:
+    """Of four loops, each to the counter of the one around it, the proof is too long for the oracles: half of n^4 stays
+    from the innermost triangle alone."""
+    rest = "for (int j = 0; j <= i; j++) for (int k = 0; k <= j; k++) for (int l = 0; l <= k; l++) A[0] = l;"
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n) {{ for (int i = 0; i < n; i++) {rest} }}")
+    (result,) = bounds(read_cuda(str(file)).kernel, (32, 1, 1), ["sectors"])
+    assert result.claim is not None
+    assert evaluate(result.claim.pre.q, {Param("n"): 10}) <= 5005
+
+
 def test_assumptions_sharpen_a_bound() -> None:
     k = kernel("addSub2")
     w = Op("==", (Op("%", (Param("w"), Const(8))), Const(0)))
