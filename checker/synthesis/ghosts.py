@@ -226,7 +226,7 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
     over |= {e: [p + q for p in over[e.args[0]] for q in over[e.args[1]]] for e in sums}
     for gap, distance in (*tests, *sums.items()):
         moved = variables(distance) & changed
-        if not moved:
+        if not moved or (gap not in sums and _grows(distance, cycle)):
             continue
         kinds = [[q for q in over[gap] if bool(elements_in([q])) == rows] for rows in (summed, not summed)]
         shown = next(filter(None, (_shown(gap, kind, p, context, oracle) for kind in kinds)), [])
@@ -263,13 +263,24 @@ def _shown(gap: Expr, bounds: Iterable[Poly], p: P, context: Context, oracle: Or
 
 def _fall(distance: Poly, cycle: Cycle) -> Expr | None:
     """By how much each step of the counter, if there is one, takes from the distance."""
+    fall = _taken(distance, cycle)
+    return None if fall is None or (fall.is_constant and fall.constant <= 0) else as_expr(fall)
+
+
+def _grows(distance: Poly, cycle: Cycle) -> bool:
+    """Whether each step of the counter adds to the distance: of `i != n` the one that ends no loop."""
+    fall = _taken(distance, cycle)
+    return fall is not None and fall.is_constant and fall.constant < 0
+
+
+def _taken(distance: Poly, cycle: Cycle) -> Poly | None:
+    """The difference that each step of the counter makes to the distance, if there is one counter."""
     counters = variables(distance) & written(cycle.body.stmt)
     found = moves(min(counters), cycle.body.stmt) if len(counters) == 1 else None
     if not found or len(set(found)) > 1 or variables(found[0]):
         return None
     counter = Var(min(counters))
-    fall = distance - substituted(distance, {counter: sym(counter) + found[0]})
-    return None if fall.is_constant and fall.constant <= 0 else as_expr(fall)
+    return distance - substituted(distance, {counter: sym(counter) + found[0]})
 
 
 def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Oracle) -> tuple[Expr, ...]:

@@ -505,60 +505,6 @@ def test_a_contract_for_one_of_several_kernels(tmp_path: Path, capsys: pytest.Ca
     assert "this command uses no contracts on data" in capsys.readouterr().err
 
 
-FOUND = """
-__global__ void found(int *parent, int *out, int n, int most) {
-    int v = blockIdx.x * blockDim.x + threadIdx.x, u = v;
-    if (v >= n) return;
-    //@ loop turns <= most;
-    while (parent[u] != u) {
-        parent[u] = parent[parent[u]];
-        u = parent[u];
-    }
-    out[v] = u;
-}
-"""
-
-SLICED = """
-//@ requires forall i in [0, slices): start[i] <= start[i + 1];
-__global__ void sliced(const int *start, const int *col, const float *val, const float *x, float *y, int slices) {
-    int t = blockIdx.x * blockDim.x + threadIdx.x, slice = t / 32, lane = t % 32;
-    if (slice >= slices) return;
-    float sum = 0;
-    for (int j = start[slice] + lane; j < start[slice + 1]; j += 32) sum += val[j] * x[col[j]];
-    y[t] = sum;
-}
-"""
-
-UNTIL = """
-__global__ void until(const int *A, int *out, int n) {
-    int i = 0, x = 0;
-    bool go = true;
-    while (x != 5 && go) {
-        x = A[i];
-        i = i + 1;
-        go = i < n;
-    }
-    out[threadIdx.x] = x;
-}
-"""
-
-
-@pytest.mark.parametrize(
-    ("source", "most"),
-    [
-        (FOUND, "36 + 160*max(0, most)"),
-        (SLICED, "6 + 43*max(0, ceil((start[min(1 + 4*blockIdx.x + warp.index, slices)]"),
-        (UNTIL, "5 + max(0, n - 1)"),
-    ],
-    ids=["union-find with path halving", "sliced ELL", "until an element is 5"],
-)
-def test_loops_that_end_by_what_they_read(
-    source: str, most: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bound(source, tmp_path, "--metric", "sectors") == 0
-    assert f"sectors <= {most}" in " ".join(capsys.readouterr().out.split())
-
-
 SEARCHED = """
 __global__ void searched(const int *ptr, const int *col, const int *want, int *out, int n) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
