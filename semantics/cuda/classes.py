@@ -7,6 +7,7 @@ class of an instance of a template. So it is the declarations of structures that
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Final
 
@@ -121,10 +122,19 @@ def derives(node: Node) -> bool:
 def copies_itself(node: Node) -> bool:
     """Whether the structure of a node says itself how it is copied, or moved."""
     decl = node.type_decl
-    return any(
-        c.kind == "CONSTRUCTOR" and _own(c, decl) and _of_one(c) and c.arguments[0].type.kind == "reference"
-        for c in decl.members
-    )
+    return any(c.kind == "CONSTRUCTOR" and _own(c, decl) and _of_one(c) and _of_a_structure(c) for c in decl.members)
+
+
+_PARAMETER: Final = re.compile(r"(const )?type-parameter-\d+-\d+")
+"""What clang calls a type that is an argument of a template. Of a structure with such a constructor it is another one:
+none is an argument of its own."""
+
+
+def _of_a_structure(constructor: Node) -> bool:
+    """Whether the first thing that a constructor takes may be a structure of its kind."""
+    taken = constructor.arguments[0].type
+    inner = taken.inner if taken.kind == "reference" else None
+    return inner is not None and inner.kind in ("record", "other") and not _PARAMETER.fullmatch(inner.name)
 
 
 def _of_one(constructor: Node) -> bool:
@@ -225,13 +235,7 @@ def _plain(member: Node, decl: Node) -> bool:
     """Whether a member is a constructor that copies nothing, or a destructor that does nothing."""
     if member.kind == "DESTRUCTOR":
         return not _dies(member, decl)
-    taken = member.arguments
-    return member.kind == "CONSTRUCTOR" and not (
-        _of_one(member)
-        and taken[0].type.kind == "reference"
-        and taken[0].type.inner is not None
-        and taken[0].type.inner.kind in ("record", "other")
-    )
+    return member.kind == "CONSTRUCTOR" and not (_of_one(member) and _of_a_structure(member))
 
 
 def _dies(member: Node, decl: Node) -> bool:

@@ -11,6 +11,14 @@ from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
+template <class T> struct Span { T low, up;
+  __device__ Span() {}
+  __device__ Span(T const &v) : low(v), up(v + 1) {}
+  __device__ Span(T const &l, T const &u) : low(l), up(u) {} };
+template <class T> __device__ Span<T> operator+(Span<T> const &x, Span<T> const &y) {
+  return Span<T>(x.low + y.low, x.up + y.up); }
+struct Kept { int v; __device__ Kept(const int &x) : v(2 * x) {} };
+__device__ Kept kept(int n) { return Kept(n + 1); }
 template <class T, int N> struct Vec {
   T v[N];
   __device__ Vec(T x) { for (int i = 0; i < N; i++) v[i] = x; }
@@ -99,6 +107,8 @@ __device__ int make(Complex c, const Complex &d) { return c.re * d.im; }
 """
 
 BODIES = [
+    "Span<int> s(n, 9); s = s + Span<int>(2); A[0] = s.low * 100 + s.up;",
+    "Kept k = kept(n); A[0] = k.v + kept(5).v;",
     "Vec<int, 4> v(2), w; v[1] = n; w = v; w += v; Vec<int, 4> u = v + w; A[n] = u[2] + w[1]; A[0] = u.sum();",
     "Vec<int, 3> v(n); for (int i = 0; i < 3; i++) v[i] += A[i]; A[0] = v[0] + v[1] * v[2]; v[v[0] - 3]++;",
     "P p(A, n), q{A}; p.inc(); p.n += 4; A[p.n] = q.n + p.both() + p.get(3); auto r = P(A, 2); A[r.b] = r.a;",
