@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from logic.assertions import P, Proved
 from logic.comparisons import differences
+from logic.facts import definitions, unfolded
 from logic.operators import COMPARISONS
 from logic.potentials import (
     Apply,
@@ -95,13 +96,14 @@ class Knowledge:
     """Facts as relations, and what `instead` of a leaf shows its value or lower bound.
 
     After that substitution, a leaf of `nonnegative` stands for what it exceeds its lower bound by; `slack` are the
-    facts' polynomials after it, as what may be taken away.
+    facts' polynomials after it, as what may be taken away. `defined` is what variables are by equations.
     """
 
     relations: frozenset[Relation]
     instead: dict[Leaf, Poly]
     nonnegative: frozenset[Leaf]
     slack: tuple[Poly, ...]
+    defined: dict[Leaf, Poly]
 
 
 @lru_cache(maxsize=4_096)
@@ -119,7 +121,7 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
 
     def known() -> Knowledge:
         instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
-        return Knowledge(relations, instead, frozenset(lows), ())
+        return Knowledge(relations, instead, frozenset(lows), (), {})
 
     chains = [(leaf, rest, leaves(rest)) for r in relations for leaf, rest in _least(r)]
     moved: Collection[Leaf] | None = None  # leaves of which more was learned the last time: at first all
@@ -139,7 +141,7 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
         if r.kind != "!=":
             image = substitute(r.poly, k.instead)
             slack += [image, image * -1] if r.kind == "==" else [image]
-    return replace(k, slack=tuple(slack))
+    return replace(k, slack=tuple(slack), defined=definitions(facts))
 
 
 def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
@@ -206,8 +208,14 @@ def _without(m: Monomial, a: Atom) -> Monomial:
 def nonnegative(p: Poly, k: Knowledge) -> bool:
     """Whether p >= 0 because, measured from the leaves' lower bounds, it is a sum of nonnegative terms.
 
-    Tried for p itself, and for p without one fact's polynomial.
+    Tried for p itself, and for p without one fact's polynomial; then for p with what its variables are by definition.
     """
+    once = substitute(p, {leaf: k.defined[leaf] for leaf in leaves(p) if leaf in k.defined})
+    forms = dict.fromkeys((p, once, unfolded(once, k.defined)))  # indices of elements may be said by names
+    return any(_nonnegative(form, k) for form in forms)
+
+
+def _nonnegative(p: Poly, k: Knowledge) -> bool:
     image = substitute(p, k.instead)
     return _nonnegative_terms(image, k) or any(_nonnegative_terms(image - known, k) for known in k.slack)
 
@@ -226,12 +234,11 @@ def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:
         return False
     if r in k.relations:
         return True
-    p = substitute(r.poly, k.instead)
     match r.kind:
         case ">=":
             return nonnegative(r.poly, k)
         case "==":
-            return not p.terms
+            return not substitute(r.poly, k.instead).terms or not unfolded(r.poly, k.defined).terms
         case "!=":
             return nonnegative(r.poly - 1, k) or nonnegative(r.poly * -1 - 1, k)
 

@@ -12,7 +12,7 @@ from checker.oracles import arithmetic
 from checker.oracles.terms import value_of
 from logic.assertions import Launch, conj, launch_facts
 from logic.metrics import HARDWARE
-from logic.potentials import Leaf, Poly, const, evaluate, floor_div, log2, max0, sym
+from logic.potentials import ZERO, Leaf, Poly, const, element_of, evaluate, floor_div, log2, max0, sym
 from logic.syntax import BUILTINS, FALSE, INT, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
 from tests.examples import examples
@@ -99,6 +99,19 @@ def test_potentials() -> None:
     assert at_least(n - i, const(1), op("<", M, N))
     assert not at_least(n - i, const(2), op("<", M, N))
     assert at_least(i, n, op("==", M, N))
+
+
+def test_what_variables_are_by_definition() -> None:
+    """An element is known by the name of its index; what it is the least of may be defined by more."""
+    i, v, w = (Var(name) for name in ("i", "j", "w"))
+    col = Op("elem:col", (i,))
+    facts = (op("==", v, col), op(">=", col, 0), op("==", i, op("*", N, 2)))
+    element = element_of("elem:col", sym(i))
+    for q, r in ((sym(v), ZERO), (sym(v) + 1, ZERO), (sym(v), element)):
+        assert arithmetic.at_least(facts, q, r) is not None
+    assert arithmetic.at_least(facts, sym(v), const(1)) is None
+    assert entails(op("==", v, op("+", w, 4)), op("==", v, op("*", N, 4)), op("==", w, op("*", op("-", N, 1), 4)))
+    assert not entails(op(">=", v, op("max", w, i)), op("==", v, w))
 
 
 def test_lower_bounds_by_chains_of_facts() -> None:
