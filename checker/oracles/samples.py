@@ -14,11 +14,11 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
-from checker.oracles.terms import FAR, SLOPE, Valued, evaluator, leaf_name, leaf_type, leaves_in
+from checker.oracles.terms import FAR, Valued, contents, evaluator, is_content, is_drop, leaf_name, leaf_type, leaves_in
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements
 from logic.facts import compared
-from logic.operators import Value
+from logic.operators import NEGATED, Value
 from logic.potentials import Leaf, Poly, Sym, atom
 from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
@@ -60,9 +60,9 @@ class Sampler:
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
-        """The leaves, by name, parameters first."""
-        found = _leaves(*self.facts, *self.terms)
-        return {leaf_name(leaf): leaf for leaf in sorted(found, key=lambda t: (not isinstance(t, Param), leaf_name(t)))}
+        """The leaves, by name, those first that say where a thread is, then parameters."""
+        named = {leaf_name(leaf): leaf for leaf in _leaves(*self.facts, *self.terms)}
+        return {n: named[n] for n in sorted(named, key=lambda n: (n not in PLACE, not isinstance(named[n], Param), n))}
 
     @cached_property
     def divides(self) -> bool:
@@ -76,6 +76,11 @@ class Sampler:
         zero: Store = {n: False if leaf_type(leaf, self.sigma) == BOOL else 0 for n, leaf in self.leaves.items()}
         return self._joined([zero] * len(self.threads))
 
+    @cached_property
+    def made_up(self) -> bool:
+        """Whether stores make up what arrays hold."""
+        return any(map(is_content, self.leaves))
+
     @property
     def key(self) -> Hashable:
         """The part of a sampler that its stores depend on."""
@@ -84,24 +89,65 @@ class Sampler:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """The leaves in an order in which definitions come after what they mention."""
+        """The leaves in an order in which definitions come after what they mention, and others after most of what they
+        are compared with: first those that say where a thread is. Of leaves that are the same, the first has what is
+        known of all."""
+        facts = (*self.facts, *implied(self.facts))
+        same = self._same(facts)
         sides: dict[str, list[tuple[str, Expr]]] = {name: [] for name in self.leaves}
-        inside = {}
-        for leaf, op, other in (*compared(self.facts, either=True), *solved(self.facts)):
-            sides[leaf_name(leaf)].append((op, other))
-            inside[other] = set(map(leaf_name, _leaves(other)))
+        defined: dict[str, list[Expr]] = {name: [self.leaves[first]] for name, first in same.items()}
+        equations: list[dict[str, Expr]] = []
+        for leaf, op, other in compared(facts, either=True):
+            a, b = (leaf_name(e) if isinstance(e, Var | Param | Tid) else "" for e in (leaf, other))
+            if op != "==" or same.get(a, a) != same.get(b, b):
+                sides[same.get(a, a)].append((op, other))
+                if op == "==":
+                    defined.setdefault(same.get(a, a), []).append(other)
+        for fact in facts:
+            ways = [(same.get(a := leaf_name(leaf), a), op, other) for leaf, op, other in solved((fact,))]
+            for name, op, other in ways:
+                sides[name].append((op, other))
+            equations.append({name: other for name, op, other in ways if op == "=="})
+        for equation in equations:  # each defines what is compared the least, of what nothing else does
+            alone = len(equation) == 1
+            undefined = [n for n in equation if n not in defined and (alone or not isinstance(self.leaves[n], Param))]
+            if undefined:
+                name = min(undefined, key=lambda n: len(sides[n]))
+                defined[name] = [equation[name]]
+        inside = {e: set(map(leaf_name, _leaves(e))) for some in defined.values() for e in some}
+        inside |= {e: set(map(leaf_name, _leaves(e))) for some in sides.values() for _, e in some}
+        mentioned: dict[str, list[Expr]] = {}
+        for e, names in inside.items():
+            for name in names:
+                mentioned.setdefault(name, []).append(e)
+        missing = {e: len(names) for e, names in inside.items()}
         found: list[Step] = []
-        known: set[str] = set()
         left = list(self.leaves)
         while left:
-            ready = ((n, e) for n in left for op, e in sides[n] if op == "==" and inside[e] <= known)
-            free = (n for n in left if not any(op == "==" for op, _ in sides[n]))
-            name, definition = next(ready, (next(free, left[0]), None))
+            waiting = left[:1] if left[0] in PLACE else [n for n in left if n in defined]
+            ready = ((n, e) for n in waiting for e in defined.get(n, ()) if not missing[e])
+            name, definition = next(ready, (left[0], None))
+            if definition is None and name not in PLACE:
+                free = [n for n in left if n not in defined] or [n for n in left if n not in same]
+                name = min(free, key=lambda n: sum(missing[e] > 0 for _, e in sides[n]))
             limits = tuple((op, evaluator(e)) for op, e in sides[name])
             found.append(Step(name, None if definition is None else evaluator(definition), limits))
-            known.add(name)
             left.remove(name)
+            for e in mentioned.get(name, ()):
+                missing[e] -= 1
         return found
+
+    def _same(self, facts: Iterable[Expr]) -> dict[str, str]:
+        """The leaves that facts equate with another one, by name, with the first in order of those that are the
+        same."""
+        order, first = {name: i for i, name in enumerate(self.leaves)}, dict[str, str]()
+        for leaf, op, other in compared(facts):
+            if op == "==" and isinstance(other, Var | Param | Tid):
+                a, b = (first.get(name, name) for name in (leaf_name(leaf), leaf_name(other)))
+                if a != b:
+                    kept, gone = sorted((a, b), key=order.__getitem__)
+                    first = {name: kept if to == gone else to for name, to in first.items()} | {gone: kept}
+        return first
 
     @cached_property
     def _checks(self) -> list[Valued]:
@@ -191,9 +237,13 @@ class Sampler:
         return places
 
     def _drawn(self, step: Step, store: Mapping[str, Value], far: int) -> Value:
+        defined = None if step.definition is None else _value(step.definition, store)
         if leaf_type(self.leaves[step.name], self.sigma) == BOOL:
-            defined = None if step.definition is None else _value(step.definition, store)
             return self.random.random() < 0.5 if defined is None else bool(defined)
+        if defined is not None:
+            return int(defined)
+        if is_drop(step.name) and self.random.random() < 0.75:
+            return 0
         low, high = [], []
         for op, other in step.limits:
             limit = _value(other, store)
@@ -210,8 +260,8 @@ class Sampler:
 
 
 def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
-    """The leaves in expressions, with what stands for the contents of arrays where these speak of elements."""
-    return leaves_in(*exprs) | ({SLOPE} if any(map(elements, exprs)) else set())
+    """The leaves in expressions, with what stands for the contents of the arrays whose elements these speak of."""
+    return leaves_in(*exprs) | {leaf for e in exprs for array in elements(e) for leaf in contents(array)}
 
 
 def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
@@ -229,15 +279,33 @@ def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:
             case Var() | Param():
                 yield c, "==", TRUE
             case Op("<" | "<=" | ">" | ">=" | "==", (a, b)) if not isinstance(a, Var | Param | Tid):
-                for p, _ in () if isinstance(b, Var | Param | Tid) else islice(differences(c), 1):
-                    yield from _alone(p, c.op == "==")
+                for p, _ in islice(differences(c), 1):
+                    yield from (one for one in _alone(p, c.op == "==") if one[0] != b)  # `compared` has what b is
+
+
+def implied(facts: Iterable[Expr]) -> Iterator[Expr]:
+    """The comparisons that facts equate with a truth value which they tell, or their negations.
+
+    >>> from logic.syntax import show
+    >>> b, c, less = Var("b"), Var("c"), Op("<", (Var("x"), Param("n")))
+    >>> [show(e) for e in implied([b, Op("!", (c,)), Op("==", (b, less)), Op("==", (c, less))])]
+    ['x < n', 'x >= n']
+    """
+    facts = tuple(facts)
+    told = frozenset(facts)
+    for fact in facts:
+        match fact:
+            case Op("==", (Var() as b, Op(op, sides) as e)) if op in NEGATED and b in told:
+                yield e
+            case Op("==", (Var() as b, Op(op, sides))) if op in NEGATED and Op("!", (b,)) in told:
+                yield Op(NEGATED[op], sides)
 
 
 def _alone(p: Poly, zero: bool) -> Iterator[tuple[Leaf, str, Expr]]:
     """The comparisons by p >= 0, or p == 0, of each leaf that is only added or subtracted in it."""
     for m, c in p.terms:
         if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1:
-            rest = as_expr((p - atom(m[0]) * c) * -c)
+            rest = as_expr((p - atom(m[0]) * c) * -c, bases=True)
             if rest is not None and m[0].leaf not in leaves_in(rest):
                 yield m[0].leaf, "==" if zero else ">=" if c > 0 else "<=", rest
 

@@ -25,8 +25,8 @@ from checker.oracles.desk import KNOWN, Answer, Desk, Real, refuted
 from checker.oracles.lanes import View
 from checker.oracles.samples import Sampler, Store
 from checker.oracles.terms import (
-    SLOPE,
     WAY,
+    contents,
     facts_of,
     is_function,
     is_made_up,
@@ -333,8 +333,7 @@ def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer
 def _told(found: Refuted, sampler: Sampler) -> Refuted | Unknown:
     """The verdict by a store that refutes a claim: unknown where it made up what arrays hold, which need not keep
     contracts (claims have no more of these than is asked for); but no solver would prove it either."""
-    made_up = SLOPE.name in sampler.zeros
-    return Unknown(found.engine, "what is known of the elements of arrays does not tell") if made_up else found
+    return Unknown(found.engine, "what is known of the elements of arrays does not tell") if sampler.made_up else found
 
 
 @dataclass
@@ -371,9 +370,8 @@ class Question:
 
     @cached_property
     def hopeless(self) -> Verdict | None:
-        """The verdict where a store that is found soon shows that nothing proves it, whatever is known of the elements
-        of arrays."""
-        return None if SLOPE.name in self.sampler.zeros else self.told(SOON)
+        """The verdict where a store that is found soon shows that nothing proves it."""
+        return self.told(SOON)
 
     def answer(self) -> Verdict:
         """The verdict, by a solver where no store tells."""
@@ -420,16 +418,21 @@ def entails(o: Entails, facts: P, sigma: Signature, desk: Desk) -> Question:
 def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Question:
     """q >= r, for one arbitrary thread; `facts` are P and what the launch says."""
     difference = o.q - o.r
-    unknowns = leaves(difference) | ({SLOPE} if elements_in([difference]) else set())
+    unknowns = leaves(difference) | {
+        leaf for a in elements_in([difference]) for leaf in contents(a.op.removeprefix(ELEMENT))
+    }
 
     def claims(encoding: Encoding) -> list[Any]:
         return [*(encoding.term(f) for f in facts), encoding.scaled(difference)[0] < 0]
 
     def real(store: Mapping[str, Value]) -> bool:
         values = {leaf: int(store[leaf_name(leaf)]) for leaf in unknowns}
-        return evaluate(difference, values, lambda _, i: values[SLOPE] * i) < Fraction(0) and all(
-            value_of(f, store) for f in facts
-        )
+
+        def element(array: str, i: int) -> int:
+            rise, drop = contents(array)
+            return values[rise] * i - values[drop]
+
+        return evaluate(difference, values, element) < Fraction(0) and all(value_of(f, store) for f in facts)
 
     return Question(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
 
@@ -474,7 +477,11 @@ class Pair:
 
     def sampler(self, e: Expr, sigma: Signature) -> Sampler:
         """Stores for what P, the launch and e mention."""
-        shared = self.x | self.context.sigma.params.keys() | {SLOPE.name}
+        shared = (
+            self.x
+            | self.context.sigma.params.keys()
+            | {leaf.name for a in self.context.sigma.stable for leaf in contents(a)}
+        )
         return Sampler(self.facts, (*_PLACE, e), sigma, shared, (1, 2), self.context.hardware.warp)
 
 

@@ -25,9 +25,6 @@ MAX_VALUED: Final = 2**14
 FAR: Final = 10**6
 """A distance between values that is farther than what is asked of lanes."""
 
-SLOPE: Final = Param("elem:")
-"""What stands for the contents of stable arrays in stores that may refute something: each holds i times this at i."""
-
 WAY: Final = "?way"
 """The name of what says, in a store, in which way the values of reads and of base types are made up."""
 
@@ -77,11 +74,27 @@ def leaf_name(leaf: Var | Param | Tid) -> str:
     return f"tid.{leaf.axis}" if isinstance(leaf, Tid) else leaf.name
 
 
+def contents(array: str) -> tuple[Param, Param]:
+    """Leaves for the contents of a stable array in stores that may refute something: it holds i times the one, less the
+    other, at i."""
+    return Param(f"{ELEMENT}{array}"), Param(f"{ELEMENT}{array}-")
+
+
+def is_content(name: str) -> bool:
+    """Whether a leaf of this name stands for what an array holds."""
+    return name.startswith(ELEMENT)
+
+
+def is_drop(name: str) -> bool:
+    """Whether it stands for what an array holds less than 0 at 0."""
+    return is_content(name) and name.endswith("-")
+
+
 def leaf_type(leaf: Var | Param | Tid, sigma: Signature) -> Type:
     """The type of a leaf. Raises TypeProblem for an undeclared one that is not universally quantified."""
     if isinstance(leaf, Var) and leaf.name.startswith(FRESH):
         return fresh_type(leaf.name)
-    return INT if leaf == SLOPE else type_of(leaf, sigma)
+    return INT if is_content(leaf_name(leaf)) else type_of(leaf, sigma)
 
 
 def with_fresh(sigma: Signature, exprs: Iterable[Expr]) -> Signature:
@@ -143,7 +156,7 @@ def facts_of(p: Iterable[Expr], context: Context, sigma: Signature) -> tuple[Exp
 
 
 def value_of(e: Expr, store: Mapping[str, Value]) -> Value:
-    """The exact value of e, where stable arrays hold what `SLOPE` says. Raises KeyError for a leaf without a value.
+    """The exact value of e, where stable arrays hold what `contents` says. Raises KeyError for a leaf without a value.
 
     Another read, and an operator on base types, is some function of its operands, which one depends on what the store
     has for `WAY`; where it has nothing, they raise KeyError, too."""
@@ -164,8 +177,8 @@ def evaluator(e: Expr) -> Valued:
         case Op("<<", (a, b)):
             return partial(_shifted, evaluator(a), evaluator(b))
         case Op(op, (index,)) if op.startswith(ELEMENT):
-            place = evaluator(index)
-            return lambda store: store[SLOPE.name] * place(store)
+            place, (rise, drop) = evaluator(index), (leaf.name for leaf in contents(op.removeprefix(ELEMENT)))
+            return lambda store: store[rise] * place(store) - store[drop]
         case Op(op, args) if is_function(op):
             made, predicate = partial(_some, op, tuple(map(evaluator, args))), is_predicate(op)
             return lambda store: made(store) > 0 if predicate else made(store)

@@ -26,7 +26,7 @@ SIGMA = Signature(
     {"A": Array("A", "global", FLOAT, 4), "K": Array("K", "global", INT, 4)},
 )
 CONTEXT = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch())
-idx, row, col, i, y = map(Var, ("idx", "row", "col", "i", "y"))
+idx, row, col, i, x, y = map(Var, ("idx", "row", "col", "i", "x", "y"))
 f, g = Var("f"), Var("g")
 n, w, h = map(Param, ("n", "w", "h"))
 
@@ -297,3 +297,32 @@ def test_of_two_threads_elements_are_of_one_array() -> None:
     tripled = op("*", z, 3)
     assert isinstance(oracle(Uniform(p, frozenset("y"), tripled), context), Proved)
     assert isinstance(oracle(Uniform(p, frozenset("x"), tripled), context), Unknown)
+
+
+def test_what_arrays_hold_is_drawn_for_each_by_itself() -> None:
+    """B[x] is less than A[x]: no one slope is that of both. Either may begin below 0."""
+    sigma = replace(ELEMENTS, arrays={name: Array(name, "global", INT, 4) for name in "AB"}, stable=frozenset("AB"))
+    oracle, context, x = Oracles(), replace(CONTEXT, sigma=sigma), Var("x")
+    a, b = (Op(f"elem:{name}", (x,)) for name in "AB")
+    p = conj((op(">=", x, 1), op("<=", b, 1), op(">=", a, 2)), sigma)
+    for goal in (op(">=", a, 4000), op("<", a, x), op(">=", b, 0), op(">=", op("*", b, x), 0)):
+        assert oracle(Entails(p, (goal,)), context).engine == "examples"
+    assert [query for record in oracle.log for query in record.queries] == []
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        (op("==", x, op("+", op("*", Param("blockIdx.x"), 64), Tid("x"))), op("<", x, n), op(">", w, op("+", n, x))),
+        (op("==", op("-", x, 2), y), op("==", y, Tid("x")), op("<", op("*", x, 2), n)),
+        (op("==", x, y), op("==", y, n), op("<=", op("+", w, 3), x)),
+        (Var("b"), op("==", Var("b"), op(">=", n, x)), op("==", x, w)),
+        (op("!", Var("b")), op("==", Var("b"), op(">=", n, x)), op("==", x, w)),
+    ],
+)
+def test_stores_fit_chains_of_definitions_and_limits(facts: tuple[Expr, ...]) -> None:
+    """What something is compared with is drawn before it, however the names are sorted; of what is the same, all that
+    is known of one is known of all."""
+    sigma = Signature(dict.fromkeys("xy", INT) | {"b": BOOL}, SIGMA.params, {})
+    drawn = [*Sampler(facts_of(facts, CONTEXT, sigma), (), sigma).draws()]
+    assert sum(all(holds(fact, store) for fact in facts) for store in drawn) > len(drawn) * 0.7
