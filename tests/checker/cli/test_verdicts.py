@@ -13,6 +13,8 @@ from checker.certificates import seconded
 from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.recheck import Report
+from checker.synthesis.bound import find_bounds
+from tests.checker.cli.conftest import USERS
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,6 +32,17 @@ WHOLE = "//@ metric divwarps;\n//@ launch block = 32;\n"
 def told(capsys: Capture, *words: str) -> tuple[int, Any]:
     code = main([*words, "--format", "json"])
     return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(autouse=True)
+def no_other_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rests on a solver's word is kept, as where no coarser bound is certified instead: for ONLY_Z3 one is."""
+
+    def found(*words: Any, **more: Any) -> Any:
+        return find_bounds(*words, **more | {"backed": True})
+
+    for name in USERS:
+        monkeypatch.setattr(f"checker.{name}.find_bounds", found)
 
 
 @pytest.fixture
