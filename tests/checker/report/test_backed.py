@@ -12,6 +12,7 @@ from checker.kernel import Discharged, Ledger
 from checker.notation import parse_potential
 from checker.recheck import Report
 from checker.report.backed import as_text, backed, rests_on
+from checker.synthesis.bound import find_bounds
 from logic.assertions import AtLeast, AtMost, Context, Entails, Launch, Obligation, Proved, Uniform
 from logic.metrics import HARDWARE, METRICS
 from logic.source import Loc
@@ -94,7 +95,10 @@ def test_no_launch_at_all_is_a_fact_without_a_place() -> None:
     assert rests_on(found) == said
 
 
-def test_the_line_is_shown_and_the_advice_works(tmp_path: Path, capsys: Capture) -> None:
+def test_the_line_is_shown_and_the_advice_works(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.synthesis.bound.find_bounds", lambda *a, **more: find_bounds(*a, **more | {"backed": True}))
     source = tmp_path / "k.cu"
     source.write_text(ONLY_Z3)
     words = ["bound", str(source), "--block=32", "--metric=divwarps"]
