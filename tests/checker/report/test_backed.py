@@ -98,7 +98,9 @@ def test_no_launch_at_all_is_a_fact_without_a_place() -> None:
 def test_the_line_is_shown_and_the_advice_works(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("checker.synthesis.bound.find_bounds", lambda *a, **more: find_bounds(*a, **more | {"backed": True}))
+    monkeypatch.setattr(
+        "checker.synthesis.bound.find_bounds", lambda *a, **more: find_bounds(*a, **more | {"backed": True})
+    )
     source = tmp_path / "k.cu"
     source.write_text(ONLY_Z3)
     words = ["bound", str(source), "--block=32", "--metric=divwarps"]
