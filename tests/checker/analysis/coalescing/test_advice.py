@@ -13,6 +13,7 @@ from checker.analysis.coalescing.advice import Advice, advise
 from checker.analysis.coalescing.exact import Analysis, analyse
 from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
+from logic.syntax import INT, Array
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 
@@ -117,6 +118,23 @@ def test_no_more_turns_than_a_bank_has_words(analysed: Analysed, shared: str, in
     """A run ends at an index beyond an array's length: of 256 floats 8 are in a bank."""
     (f,) = (f for f in analysed(f"__shared__ {shared}; s[{index}] = 1;").findings if f.access.kind == "store")
     assert (f.transactions, f.verdict) == (most, "conflict-free" if most == 1 else "conflicting")
+
+
+@pytest.mark.parametrize(
+    ("array", "most"),
+    [
+        (Array("s", "shared", INT, 4, length=2048), 64),
+        (Array("s", "shared", INT, 4, length=2049), 65),  # a bank has one word more
+        (Array("s", "shared", INT, 4, length=2080), 65),
+        (Array("s", "shared", INT, 4, length=2081), 66),
+        (Array("s.z", "shared", INT, 12, 8, 4, length=714), 67),
+        (Array("s.z", "shared", INT, 12, 8, 4, length=715), 68),  # the last one is behind two others
+        (Array("s.x", "shared", INT, 256, 0, 4, length=3), 3),  # one of 64 words
+        (Array("s", "shared", INT, 4), None),
+    ],
+)
+def test_the_words_of_a_bank(array: Array, most: int | None) -> None:
+    assert capacity(array, HARDWARE["nvidia"]) == most
 
 
 def test_in_phases_each_may_take_as_many_turns(analysed: Analysed) -> None:
