@@ -51,8 +51,6 @@ class Seconded:
     @property
     def engines(self) -> list[str]:
         """Whose word it rests on, where it is solver-backed: the engines that decided what is not verified."""
-        if self.report.verdict != "solver-backed":
-            return []
         evidence = self.document["evidence"]
         return sorted({evidence[i]["engine"] for i in self.report.open if i < len(evidence)})
 

@@ -41,7 +41,7 @@ class _Marked(ast.NodeTransformer):
         return node
 
     def _mark(self, s: ast.stmt) -> list[ast.stmt]:
-        if not isinstance(s, ast.stmt) or _does_nothing(s):
+        if _does_nothing(s):
             return []
         name, line = ast.Name("mark", ast.Load()), ast.Constant(s.lineno)
         return [ast.copy_location(ast.Expr(ast.Call(name, [line], [])), s)]
