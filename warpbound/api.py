@@ -101,7 +101,8 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A new version of a kernel held against the old one in one metric: `certified` says that every warp costs at most
-    the old bound, `dearer` that a run costs more, which `run` is."""
+    the old bound, `dearer` that a run costs more, which `run` is. `added` is what the new version assumes and the old
+    one does not."""
 
     kernel: str
     metric: str
@@ -110,6 +111,7 @@ class Comparison:
     new: str | None
     why: str | None
     run: Mapping[str, Any] | None
+    added: tuple[str, ...] = ()
 
 
 def bound(
@@ -179,7 +181,7 @@ def compare(
     words += [word for text in assume for word in ("--assume", text)]
     rows = _command("compare", (old, new), kernel, words)["rows"]
     names = ("kernel", "metric", "verdict", "old", "new", "why", "run")
-    return [Comparison(**{name: row[name] for name in names}) for row in rows]
+    return [Comparison(**{name: row[name] for name in names}, added=tuple(row["added"])) for row in rows]
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 NAME: Final = "-"
 
-_FILES: Final = ("file", "files", "sources")
+_FILES: Final = ("file", "files", "sources", "old", "new")
 _CERTIFICATES: Final = ("recheck", "report", "show")
 
 
@@ -43,7 +43,7 @@ def _taken(args: argparse.Namespace, stack: ExitStack) -> None:
         raise OptionProblem(f"cannot read standard input: {error}", advice="Name a file.") from None
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="warpbound-"))
     for name, value in given:
-        if NAME not in value:
+        if NAME not in ([value] if isinstance(value, str) else value):
             continue
         path = Path(folder) / f"stdin{_suffix(args.command, name, text)}"
         path.write_bytes(text)
@@ -54,8 +54,8 @@ def _taken(args: argparse.Namespace, stack: ExitStack) -> None:
 
 def _suffix(command: str, name: str, text: bytes) -> str:
     """The ending of the file's name, by what the command takes and what the text begins with or has."""
-    if name == "sources" or command not in (*_CERTIFICATES, "check", "machine", "wcet"):
+    if name == "sources" or command not in (*_CERTIFICATES, "check", "diff", "machine", "wcet"):
         return ".cu"
-    if command in _CERTIFICATES or text.lstrip().startswith(b"{"):
+    if command in (*_CERTIFICATES, "diff") or text.lstrip().startswith(b"{"):
         return ".json"
     return ".cu" if b"__global__" in text else ".qhl" if command == "check" else ".simt"

@@ -19,7 +19,7 @@ TOLD: Final = {
     "solver-backed": "by a solver's word every warp of the new version costs at most the bound of the old one",
     "holey": "every warp of the new version costs at most the bound of the old one, if whole blocks reach each barrier",
     "dearer": "a warp of the new version costs more than all of the old one",
-    "not-known": "not known",
+    "not-known": "not known: neither a proof that it costs no more than the old bound, nor a run that costs more",
     "unsupported": "a version cannot be read",
 }
 """The meanings of the verdicts, the good ones first."""
@@ -40,7 +40,7 @@ def row(kernel: str, metric: str, file: str, loc: Loc | None) -> Row:
         "old": None,
         "new": None,
     }
-    return found | {"at": None, "before": None, "after": None, "run": None, "why": None, "assumptions": []}
+    return found | {"at": None, "before": None, "after": None, "run": None, "why": None, "added": [], "assumptions": []}
 
 
 def filled(empty: Row, old: Version, new: Version, found: Compared, runs: Sequence[str]) -> Row:
@@ -48,8 +48,9 @@ def filled(empty: Row, old: Version, new: Version, found: Compared, runs: Sequen
     claims = {"old": old.result.claim, "new": new.result.claim}
     own: Row = {name: None if claim is None else str(shown(claim)) for name, claim in claims.items()}
     barriers = ((new, (found.result or new.result).ledger.barriers), (old, old.result.ledger.barriers))
-    assumed = [text for v, held in barriers for text in assumptions(v.kernel, v.context, v.notes, held)]
-    own |= {"verdict": found.word, "why": found.why or None, "assumptions": list(dict.fromkeys(assumed))}
+    ours, theirs = (assumptions(v.kernel, v.context, v.notes, held) for v, held in barriers)
+    own |= {"verdict": found.word, "why": found.why or None, "assumptions": list(dict.fromkeys((*ours, *theirs)))}
+    own["added"] = [text.removeprefix("given: ") for text in ours if text not in theirs]
     growth = found.growth
     if growth is not None and growth.before is not None and growth.after is not None:
         own |= {"at": dict(growth.at), "before": number(growth.before), "after": number(growth.after)}
@@ -83,6 +84,7 @@ def _change(r: Row) -> str:
 def _more(r: Row) -> list[str]:
     """The rest that there is to say of a row, in lines."""
     told = [r["why"]] if r["why"] else []
+    told += [f"it also assumes: {'; '.join(r['added'])}"] if r["added"] else []
     if r["run"]:
         told += [f"a warp costs {r['run']['before']} before, and {r['run']['after']} after:", *r["run"]["commands"]]
     return told

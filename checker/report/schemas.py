@@ -603,6 +603,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
                             )
                         ),
                         "why": maybe(text("why it is not known")),
+                        "added": many(text(), "what the new version assumes and the old one does not"),
                         "assumptions": ASSUMED,
                     }
                 )

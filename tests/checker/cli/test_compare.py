@@ -132,6 +132,13 @@ def test_kernels_by_name(rows: Any, tmp_path: Path) -> None:
     assert (row["kernel"], row["verdict"]) == ("renamed", "certified")
 
 
+def test_what_only_the_new_version_assumes_is_said(rows: Any) -> None:
+    (row,) = rows(OLD, "//@ requires n <= 64;\n" + OLD, "--metric", "sectors", code=0)
+    assert (row["verdict"], row["added"]) == ("certified", ["n <= 64"])
+    (row,) = rows("//@ requires n <= 64;\n" + OLD, OLD, "--metric", "sectors", code=0)
+    assert row["added"] == []
+
+
 def test_what_cannot_be_read(rows: Any, tmp_path: Path, capsys: Capture) -> None:
     (row,) = rows(OLD, OLD.replace("v + v", "nothing(v)"), "--metric", "sectors", code=2)
     assert row["verdict"] == "unsupported"

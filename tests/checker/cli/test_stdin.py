@@ -18,6 +18,7 @@ KERNEL: Final = (PROOFS / "vectorAdd" / "kernel.cu").read_text()
 COMMANDS: Final = {
     "bound - --metric sectors --block 256 --format json": KERNEL,
     "coalesce - --block 256": KERNEL,
+    f"compare {PROOFS}/vectorAdd/kernel.cu - --metric conflicts": KERNEL,
     "run - --block 256 --grid 1 --arg numElements=64": KERNEL,
     "check - --metric sectors --block 32": "__global__ void k(int *A) {\n//@ potential 4;\nA[threadIdx.x] = 1; }",
     "check -": (PROOFS / "vectorAdd" / "sectors.json").read_text(),
@@ -61,6 +62,15 @@ def test_messages(words: str, text: str, message: str, monkeypatch: pytest.Monke
     assert message in told.err
     assert "warpbound-" not in told.out + told.err
     assert json.loads(told.out)
+
+
+def test_a_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    text = '{"format": "warpbound baseline", "version": 1, "rows": []}'
+    new = tmp_path / "new.json"
+    new.write_text(text)
+    given(monkeypatch, text)
+    assert main(["diff", "-", str(new)]) == 0
+    assert capsys.readouterr().out == "nothing to compare\n"
 
 
 def test_closed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
