@@ -432,11 +432,14 @@ def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
 def _memory(args: argparse.Namespace, cache: Cache | None, settings: Settings, limits: Limits) -> Memory | None:
     """The notes of sources from earlier runs; None where there is no cache, nor a key of this user's."""
     from checker.fleet import memory
+    from checker.limits import BOUND_SECONDS
 
     key = memory.key(cache.folder) if cache is not None and not getattr(args, "volatile", False) else None
     if cache is None or key is None:
         return None
-    return memory.Memory(cache, key, memory.about((settings,)), limits)
+    seconds = settings.options["seconds"]
+    about = memory.about((replace(settings, options={**settings.options, "seconds": None}),))
+    return memory.Memory(cache, key, about, (limits.seconds, limits.memory, seconds or BOUND_SECONDS))
 
 
 def _not_recalled(desk: Desk) -> list[int]:

@@ -394,12 +394,10 @@ class Desk:
         every = range(len(self.metrics))
         rows = [[self.rows.get((*kernel, i)) for i in every] for kernel in kernels]
         own = [row for i in every if (row := self.rows.get((job, -1, i)))]
-        if job in self._hurried:  # with more time there may be more to say
-            return None
         if any(row is None for each in rows for row in each) or not (kernels or own or job in self._heard):
             return None
         limited = any(row and row["verdict"] in ("timeout", "out of memory") for each in rows for row in each)
-        limits = self.memory.limits if self.memory else None
+        limited = limited or job in self._hurried  # with more time there may be more to say
         parts, more = [], []
         for kernel, each in zip(kernels, rows, strict=True):
             read, one = self.reads.get(kernel), self.recalled.get(kernel)
@@ -410,7 +408,7 @@ class Desk:
             keys = [(*kernel, i) for i in every]
             more.append([[self.claim(key), self.subject(key), self._digest(key)] for key in keys])
         note = {"parts": parts, "rows": [_dated(row) for row in own], "said": self._said.get(job, [])}
-        note["limits"] = [limits.seconds, limits.memory] if limited and limits else None
+        note["limits"] = [*self.memory.limits] if limited and self.memory else None
         return note, more
 
     # --- what there is ------------------------------------------------------------------------------------------------

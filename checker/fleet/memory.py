@@ -26,7 +26,6 @@ from checker.fleet import cache as kept
 from checker.fleet.cache import Cache
 from checker.fleet.files import Source
 from checker.fleet.rows import Read, Row
-from checker.fleet.workers import Limits
 
 if TYPE_CHECKING:
     from checker.certificates.document import Certificate
@@ -46,13 +45,13 @@ Note = dict[str, Any]
 
 @dataclass(slots=True)
 class Memory:
-    """The notes in a cache, with a user's key; `about` is what all sources are bounded with, `limits` those of a
-    kernel."""
+    """The notes in a cache, with a user's key; `about` is what all sources are bounded with, but for `limits`: the
+    seconds that a kernel may take, its bytes of memory, and the seconds of a search. None is no limit."""
 
     cache: Cache
     key: bytes
     about: str
-    limits: Limits
+    limits: Sequence[float | None]
     _found: dict[str, tuple[str, tuple[int, int]]] = field(default_factory=dict)
 
     def note(self, source: Source) -> Note | None:
@@ -121,8 +120,7 @@ class Memory:
         """Whether what ended by limits would do so under those of now."""
         if limits is None:
             return True
-        now = self.limits.seconds, self.limits.memory
-        return all(a is None or (b is not None and b <= a) for a, b in zip(limits, now, strict=True))
+        return all(a is None or (b is not None and b <= a) for a, b in zip(limits, self.limits, strict=True))
 
 
 def _same(found: Mapping[str, tuple[str, tuple[int, int]]]) -> list[int]:

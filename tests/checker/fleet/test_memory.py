@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 from checker.fleet import cache, memory
 from checker.fleet.files import Source
 from checker.fleet.memory import Memory
-from checker.fleet.workers import Limits
 from semantics.cuda.inputs import Inputs
 
 SOURCE = Source("a.cu", "a.cu")
@@ -38,7 +37,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return next(tmp_path.rglob(f"*{cache.NOTES}"))
 
 
-def here(key: bytes = b"k" * 32, about: str = "o", limits: Limits = Limits(9.0, 9)) -> Memory:  # noqa: B008 - frozen
+def here(key: bytes = b"k" * 32, about: str = "o", limits: Sequence[float | None] = (9.0, 9, 9.0)) -> Memory:
     return Memory(cache.opened(Path("cache"), "1"), key, about, limits)
 
 
@@ -125,10 +124,10 @@ def test_a_note_of_another_user_or_about_something_else_is_none(kept: Path) -> N
 
 
 def test_what_ended_by_limits_is_tried_with_larger_ones(kept: Path) -> None:
-    here().keep(SOURCE, NOTE | {"limits": [9.0, 9]}, [], Inputs((digest("a.cu"),), ()))
+    here().keep(SOURCE, NOTE | {"limits": [9.0, 9, 9.0]}, [], Inputs((digest("a.cu"),), ()))
     assert here().note(SOURCE) is not None
-    assert here(limits=Limits(8.0, 9)).note(SOURCE) is not None
-    for more in (Limits(9.5, 9), Limits(9.0, 10), Limits(None, 9)):
+    assert here(limits=(8.0, 9, 5.0)).note(SOURCE) is not None
+    for more in ((9.5, 9, 9.0), (9.0, 10, 9.0), (None, 9, 9.0), (9.0, 9, 9.5)):
         assert here(limits=more).note(SOURCE) is None
 
 
