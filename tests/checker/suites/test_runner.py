@@ -92,7 +92,9 @@ def test_what_others_published_of_mandelbrot_is_of_the_kernel_of_the_samples() -
     assert "our mandelbrot is a simpler kernel" in NOTES["unrolled"]
     text = (DOCS / "suite.md").read_text(encoding="utf-8")
     assert NOTES["unrolled"] in text
-    assert len(re.findall(r"^\| mandelbrot \| 32 \|(?:[^|]*\|){3} - \| - \|", text, re.MULTILINE)) == len(METRICS)
+    rows = re.findall(r"^\| mandelbrot \| 32 \|.*", text, re.MULTILINE)
+    assert rows
+    assert all(re.match(r"(?:[^|]*\|){6} - \| - \|", row) for row in rows)
 
 
 def test_classes_of_sizes() -> None:
