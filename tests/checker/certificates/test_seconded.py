@@ -11,9 +11,10 @@ import pytest
 from checker.certificates import seconded
 from checker.certificates.document import signed
 from checker.certificates.evidence import proof
+from checker.kernel import Ledger
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
-from checker.recheck import VACUOUS, Report, recheck
+from checker.recheck import VACUOUS, Bad, Report, recheck
 from checker.synthesis import bound
 from checker.synthesis.bound import Result
 from checker.synthesis.outline import Outline, bare
@@ -88,15 +89,31 @@ def test_what_the_second_checker_refuses_is_not_proved(text: str, monkeypatch: p
     assert result.second.document["derivation"]
 
 
-def test_a_certificate_that_cannot_be_written_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deep(*_: object) -> None:
-        raise RecursionError
+@pytest.mark.parametrize(
+    ("error", "said"), [(RecursionError(), "it is nested too deeply to be written"), (Bad("it is long"), "it is long")]
+)
+def test_a_certificate_that_cannot_be_written_is_not_proved(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
 
-    monkeypatch.setattr("checker.certificates.document.write", deep)
+    monkeypatch.setattr("checker.certificates.document.write", fail)
     found.cache_clear()
     (result,) = found(PLAIN)
     found.cache_clear()
     assert (result.verdict, result.claim) == ("not-proved", None)
+    assert isinstance(result.problem, Stuck)
+    assert result.problem.message.endswith(f"the second checker refuses it: {said}")
+
+
+def test_why_a_claim_is_not_proved_and_whose_word_it_rests_on() -> None:
+    """An entry of the evidence that is left open may be none that there is: the last were left out."""
+    document, ledger = {"evidence": [{"engine": "z3 4"}, {"engine": "cvc5 1"}, {"engine": "z3 4"}]}, Ledger()
+    backed = seconded.Seconded(document, Report("solver-backed", "", ["P |- e"], "", "", (0, 2, 3)), ledger)
+    assert (backed.engines, backed.vacuous) == (["z3 4"], False)
+    vacuous = seconded.Seconded(document, Report("solver-backed", "", [VACUOUS], "", ""), ledger)
+    assert (vacuous.vacuous, vacuous.advice, vacuous.problem) == (True, seconded.NOT_VACUOUS, VACUOUS)
 
 
 def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,3 +184,42 @@ def test_what_it_does_not_see_is_written_down_and_it_is_asked_again(monkeypatch:
         pairs = zip(r.ledger.discharged, r.second.document["evidence"], strict=True)
         (told,) = [e["proof"] for d, e in pairs if isinstance(d.obligation, AtMost) and e["proof"]]
         assert told["span"] == 15
+
+
+def obligations() -> tuple[list[Obligation], Context]:
+    """An access's count, five times at different numbers, and one of another kind."""
+    (result,) = found(WINDOW, ("sectors",))
+    assert result.claim is not None
+    access = next(d.obligation for d in result.ledger.discharged if isinstance(d.obligation, AtMost))
+    other = next(d.obligation for d in result.ledger.discharged if not isinstance(d.obligation, AtMost | Uniform))
+    return [*(replace(access, n=n) for n in range(5)), other], result.claim.context
+
+
+def test_no_more_counts_are_tried_where_three_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is decided without evidence, or has some, is none of the three; other obligations are tried all the same."""
+    tried: list[Obligation] = []
+    (*counts, other), context = obligations()
+    known: dict[Obligation, object] = {counts[1]: []}
+
+    def prove(o: Obligation, _: Context) -> object:
+        tried.append(o)
+        return known.get(o)
+
+    monkeypatch.setattr(seconded, "decided", lambda o, *_: o == counts[0])
+    proved = seconded._until_hopeless(prove)
+    assert [proved(o, context) for o in (*counts[:2], other)] == [None, [], None]
+    for o in (*counts[2:], counts[2], other):
+        proved(o, context)
+    assert tried == [*counts[:2], other, *counts[2:], other]
+    known[other] = "a proof"
+    assert proved(other, context) == "a proof"
+    assert proved(counts[1], context) is None
+    assert proved(other, context) == "a proof"
+
+
+def test_what_is_remembered_is_tried_first() -> None:
+    (*counts, other), context = obligations()
+    remembered = seconded.Remembered(lambda o, _: "a proof" if o == other else "a window")
+    assert [remembered.first(o, context) for o in (counts[0], other)] == [None, "a proof"]
+    assert remembered(counts[0], context) == "a window"
+    assert [remembered.first(o, context) for o in counts[:2]] == ["a window", None]

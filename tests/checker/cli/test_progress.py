@@ -1,6 +1,8 @@
 """The progress bar: on terminals, and only where a run takes long."""
 
 import io
+import re
+import threading
 import time
 from pathlib import Path
 
@@ -41,6 +43,31 @@ def test_a_run_of_which_nothing_is_done_shows_a_bar(monkeypatch: pytest.MonkeyPa
     with progress.progress_bar("blocks", 20):
         _shown("0/20", stream)
     assert "0/20" in stream.getvalue()
+
+
+class Late(threading.Thread):
+    """A thread that gets no time before others wait for it."""
+
+    def start(self) -> None:
+        """Waits, too."""
+
+    def join(self, timeout: float | None = None) -> None:
+        super().start()
+        super().join(timeout)
+
+
+@pytest.mark.parametrize("done", [0, 20])
+def test_a_long_run_shows_what_is_done_however_late(done: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(threading, "Thread", Late)
+    with progress.progress_bar("blocks", 20) as show:
+        if show and done:
+            show(done)
+    shown = {int(n) for n in re.findall(r"(\d+)/20", stream.getvalue())}
+    assert shown - {0} == {done} - {0}
 
 
 def test_a_short_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,10 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
     "out[(m + 31) / 32 * 64] = 1;": ("out[(m + 31) / 32 * 64] <- 1;", ("2 * m <= 4294967233",)),
     "out[(m + 31 >> 5) * 64] = 1;": ("out[(m + 31 >> 5) * 64] <- 1;", ("2 * m <= 4294967233",)),
     "out[m << 2] = 1;": ("out[m << 2] <- 1;", ("4 * m <= 4294967295",)),
+    "out[(m << 0) - m] = 1;": ("out[(m << 0) - m] <- 1;", ()),
+    "out[(m << (n - n)) - m] = 1;": ("out[(m << n - n) - m] <- 1;", ()),
+    "out[n] = (m << -1) > 4u;": ("out[n] <- int(m << -1 > 4);", ()),  # which gives 0
+    "out[n] = (m >> -1) > 4u;": ("out[n] <- int(m >> -1 > 4);", ()),
     "if (threadIdx.x > 0) out[(threadIdx.x << 2) - 4] = 1;": ("if (tid.x > 0) {\n  out[(tid.x << 2) - 4] <- 1;\n}", ()),
     # (unsigned) of what may be below 0
     "int t = threadIdx.x; if ((unsigned)(t - 1) < m) out[0] = 1;": (
@@ -85,6 +89,8 @@ def test_what_changes_nothing_is_left_out(read: Reader, body: str) -> None:
 
 LEFT = {
     "out[n] = ((size_t)(m - w) + (z & 255)) / 3 > 5;": f"out[n] <- int(((m - w & {MASK}) + (z & 255)) / 3 > 5);",
+    "if (m > 0) out[(m << (n - n)) - m - 1] = 1;": (f"if (m > 0) {{\n  out[(m << n - n) - m - 1 & {MASK}] <- 1;\n}}"),
+    "out[n] = (m << 64) / 3;": f"out[n] <- (m << 64 & {MASK}) / 3;",
     "out[n] = (3u << (n & 31)) / 5 > 5;": f"out[n] <- int((3 << (n & 31) & {MASK}) / 5 > 5);",
     "if (threadIdx.x > 0) out[(threadIdx.x << 2) - 5] = 1;": (
         f"if (tid.x > 0) {{\n  out[(tid.x << 2) - 5 & {MASK}] <- 1;\n}}"
