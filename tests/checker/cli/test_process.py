@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli import VERSION, main, progress, rules
+from checker.cli import VERSION, main, process, progress, rules
 from tests.mutants import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,11 +104,44 @@ def test_a_command_within_a_process_gives_standard_output_back() -> None:
     assert rest == "mine\nand mine\n"
 
 
+def test_a_command_within_a_process_without_standard_error_gives_all_back() -> None:
+    """Also the numbers of files that it opened."""
+    files = "def files():\n    return sorted(os.listdir('/dev/fd'))[:-1]"
+    code = f"{AS_COMMAND}\n{LOUD}\n{files}\nbefore = files()\nmain(['rules', 'If4', '--format', 'json'])\n"
+    code += "print('mine')\nprint(set(files()) - set(before), set(before) - set(files()))"
+    words = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-uc", code]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    document, _, rest = done.stdout.partition("\n]\n")
+    assert json.loads(f"{document}]")[0]["name"] == "Q:If4"
+    assert rest == "mine\nset() set()\n"
+    closed = f"{AS_COMMAND}\nos.close(1)\nmain(['rules', 'If4'])\nprint('lost')"  # in standard output, closed, too
+    subprocess.run([*words[:-1], closed], cwd=ROOT, check=True)
+
+
 @pytest.mark.parametrize("words", [("--version",), ("--version", "bound"), ("bound", "--help")])
 def test_help_and_version_are_documents(words: tuple[str, ...]) -> None:
     done = subprocess.run(program(*words), cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith((f"warpbound {VERSION}", "usage: warpbound bound"))
     assert done.stderr == ""
+
+
+class Asked(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_standard_error_calls_a_file_by_its_other_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is what it is otherwise: a terminal, or closed."""
+    stream = Asked()
+    monkeypatch.setattr("sys.stderr", stream)
+    with process.renamed("cut/x.cu", "k.cu"):
+        assert sys.stderr.write("cut/x.cu:1: no\n") == len("k.cu:1: no\n")
+        assert sys.stderr.isatty()
+    assert sys.stderr is stream
+    assert stream.getvalue() == "k.cu:1: no\n"
+    monkeypatch.setattr("sys.stderr", None)
+    with process.renamed("cut/x.cu", "k.cu"):
+        assert sys.stderr is None
 
 
 def test_as_a_module() -> None:
