@@ -74,10 +74,17 @@ LARGEST: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """The integer types of variables, parameters and elements of arrays; of an array, all that it is accessed as."""
+    """The integer types of variables, parameters and elements of arrays; of an array, all that it is accessed as. Of
+    tables, the limits of what they are declared to hold."""
 
     scalars: Mapping[str, Integer]
     arrays: Mapping[str, frozenset[Integer]]
+    tables: Mapping[str, Range] = field(default_factory=dict)
+
+    def may_be(self, array: str, low: int, high: int) -> bool:
+        """Whether nothing that is declared says that an element of an array is not within limits."""
+        least, most = self.tables.get(array, (low, high))
+        return low <= least and most <= high
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +298,7 @@ class Walk:
                 return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting and (facts := self._usual(plain, t, at)) is not None:
                 return self._taken(plain, t, frozenset(Need(f) for f in facts))
-            if self.assume and (array := _element_of(plain.value, at)):
+            if self.assume and (array := _element_of(plain.value, at)) and self.types.may_be(array, t.low, t.high):
                 low, high = self.narrows.get(array, ANY)
                 self.narrows[array] = max(low, t.low), min(high, t.high)
                 return self._taken(plain, t, NONE)

@@ -52,6 +52,7 @@ from semantics.cuda.settle import settled
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Range, Sizes
+from semantics.cuda.tables import check_unwritten
 from semantics.cuda.templates import kernels, qualified, told
 
 
@@ -183,7 +184,8 @@ def _read(request: Request, name: str | None) -> Reading:
     host = cache(lambda: parsed_for_host(request, parsed.whole.data))
     grid, block = sizes_of(parsed.whole, host, node)
     seen = sizes_seen(parsed.whole, host, node)
-    types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()})
+    limits = {name: (min(table), max(table)) for name, table in st.tables.items()}
+    types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()}, limits)
     remarks = (*notes, *st.notes)
     kernel = replace(kernel, name=_name(node), removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
     found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
@@ -276,6 +278,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
         st.emit(Assign(st.frame.live, TRUE, node.loc))
     whole = seq(*st.out, *stmts)
     _check_depth(whole)
+    check_unwritten(st, whole)
     arrays = tuple(st.sigma.arrays.values())
     kernel = Kernel(node.name, tuple(st.params), arrays, tuple(st.locals), whole, node.loc, st.exchanges)
     try:

@@ -119,10 +119,11 @@ def _elements(types: Types, data: Sequence[Held], array: str) -> Range:
 
 
 def _counted(types: Types, array: str, span: Range) -> Range:
-    """The limits of elements that count something: not negative, and no more than a signed type of the size has."""
+    """The limits of elements that count something: not negative, and no more than a signed type of the size has. Those
+    of a table are not assumed to be what they are declared not to be."""
     bits = min((t.bits for t in types.arrays.get(array, ())), default=32)
     low, high = max(span[0], 0), min(span[1], (1 << bits - 1) - 1)
-    return (low, high) if low <= high else span
+    return (low, high) if low <= high and types.may_be(array, low, high) else span
 
 
 def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:

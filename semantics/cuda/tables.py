@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from logic.syntax import Const, Expr
+from logic.syntax import Const, Expr, Stmt, Write, statements
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases
 from semantics.cuda.ctype import CType, innermost
+from semantics.cuda.errors import unsupported
 from semantics.cuda.modular import integer, remainder
 from semantics.cuda.state import Address, State
 
@@ -29,11 +30,13 @@ def note_table(st: State, decl: Node, root: str) -> None:
         found = {root: _numbers(t, items)}
     elif (fields := _plain_fields(decl.type_decl)) and all(i is None or i.kind == "INIT_LIST_EXPR" for i in items):
         rows = [() if item is None else item.children for item in items]
+        if any(_designated(part) for row in rows for part in row):
+            return
         columns = ([row[k] if k < len(row) else None for row in rows] for k in range(len(fields)))
         found = {f"{root}.{f.name}": _numbers(f.type, own) for f, own in zip(fields, columns, strict=True)}
     else:
         return
-    told = {name: numbers for name, numbers in found.items() if numbers is not None}
+    told = {name: numbers for name, numbers in found.items() if numbers}
     st.tables |= told
     if told and (decl.storage != "STATIC" or not t.const):
         st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
@@ -51,6 +54,12 @@ def _items(t: CType, init: Node | None) -> list[Node | None] | None:
     return [item for row in rows if row is not None for item in row] if None not in rows else None
 
 
+def _designated(part: Node) -> bool:
+    """Whether an element is declared by its field's name or by its index, so that its place in the list says nothing;
+    what clang shows as nothing but a conversion is not."""
+    return part.kind == "UNEXPOSED_EXPR" and len(part.children) > 1
+
+
 def _plain_fields(decl: Node) -> tuple[Node, ...]:
     """The fields of a structure of integers; none of another, or where what a list leaves out may not be 0."""
     plain = decl.kind == "STRUCT_DECL" and not bases(decl) and all(integer(f.type) for f in decl.fields)
@@ -66,7 +75,7 @@ def _plain_fields(decl: Node) -> tuple[Node, ...]:
 def _numbers(t: CType, items: Sequence[Node | None]) -> tuple[int, ...] | None:
     """The values of elements of a type; None where one is not known."""
     own = integer(t)
-    if own is None or any(item is not None and item.kind == "INIT_LIST_EXPR" for item in items):
+    if own is None or any(item is not None and (item.kind == "INIT_LIST_EXPR" or _designated(item)) for item in items):
         return None
     values = [0 if item is None else item.evaluate() for item in items]
     found = tuple(remainder(v, own) for v in values if isinstance(v, int))
@@ -74,9 +83,19 @@ def _numbers(t: CType, items: Sequence[Node | None]) -> tuple[int, ...] | None:
 
 
 def known(st: State, a: Address, t: CType, at: Expr) -> int | None:
-    """The value that the element at an index of an array is declared with, where both are known."""
-    table = st.tables.get(a.root, ())
+    """The value that the element at an index of an array is declared with, where both are known, in the type that it
+    is read as."""
+    table, own = st.tables.get(a.root, ()), integer(t)
     plain = not a.path and a.offset == 0 and all(size % t.size == 0 for size, _ in a.terms)
     if not plain or not isinstance(at, Const) or not isinstance(at.value, int) or not 0 <= at.value < len(table):
         return None
-    return table[at.value]
+    return remainder(table[at.value], own) if own is not None else None
+
+
+def check_unwritten(st: State, body: Stmt) -> None:
+    """Raises where a kernel writes to a table, of which it is known what it holds."""
+    for s in statements(body) if st.tables else ():
+        if isinstance(s, Write):
+            root = s.array.partition(".")[0]
+            if any(name.partition(".")[0] == root for name in st.tables):
+                raise unsupported(f"writing to '{root}', which is constant,", s.loc)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from checker.cli import main
+from checker.refutation.contracts import for_reading, of_tables
 from logic.syntax import Assign, Const, Read, Write, statements, subterms
-from semantics.cuda import read_cuda
+from semantics.cuda import CudaError, read_cuda
 from semantics.cuda.reader import Reading
 
 
@@ -35,6 +36,7 @@ def value(declaration: str, use: str, folder: Path) -> object:
         ("__constant__ unsigned char off[2] = {3, (unsigned char)300};", "off[1]", 44),
         ("__constant__ int off[2] = {3, 4};", "*(off + 1)", 4),
         ("__constant__ int off[2][2] = {{3, 1}, {-7, 2}};", "off[1][0]", -7),
+        ("__constant__ unsigned off[2] = {3, 4294967289u};", "((const int *)off)[1]", -7),
         ("__constant__ short off[2][2][2] = {{{3, 1}, {5}}, {{7}}};", "off[0][1][0]", 5),
     ],
 )
@@ -68,6 +70,8 @@ PAIR = "struct Pair { int a; short b; };\n"
         ("__constant__ int t[2][3] = {{1, 2, 3}, {4}};", {"t": (1, 2, 3, 4, 0, 0)}),
         (PAIR + "__constant__ Pair t[3] = {{1, 2}, {3}};", {"t.a": (1, 3, 0), "t.b": (2, 0, 0)}),
         ("__constant__ int2 t[2] = {{5, 6}, {7, 8}};", {"t.x": (5, 7), "t.y": (6, 8)}),
+        (PAIR + "__constant__ Pair t[2] = {{.b = 2}, {3}};", {}),
+        ("__constant__ int t[2] = {[1] = 4, [0] = 5};", {}),
         ("__constant__ int t[2][2] = {1, 2, 3, 4};", {}),
         ('__constant__ char t[4] = "abc";', {}),
         ("struct Odd { int a; int b = 3; };\n__constant__ Odd t[2] = {{1}};", {}),
@@ -113,6 +117,29 @@ def test_loops_to_what_a_table_holds(tmp_path: Path, capsys: pytest.CaptureFixtu
     cost = json.loads(capsys.readouterr().out)["totals"]
     assert 4 + 5 <= cost["sectors"] <= int(found[0]["bound"]) <= 2 * cost["sectors"]
     assert 0 < cost["divwarps"] <= int(found[1]["bound"])
+
+
+@pytest.mark.parametrize(
+    "test", ["int i = (int)t[threadIdx.x & 1]; i < 5", "unsigned i = t[threadIdx.x & 1] + 8; i < 25"]
+)
+def test_no_more_is_assumed_of_a_table_than_it_holds(test: str, tmp_path: Path) -> None:
+    """An element of 2^32 - 1 is -1 as an int: were no element above the range of int, the loops had fewer turns."""
+    text = f"__global__ void k(int *A) {{ for ({test}; i++) A[i * 8 + 8] = 1; }}"
+    found = reading(f"__constant__ unsigned t[2] = {{3u, 4294967295u}};\n{text}", tmp_path)
+    data = of_tables(found)
+    assert len(data) == 2
+    assert not found.under(block=(32, 1, 1), data=for_reading(data)).spans
+
+
+@pytest.mark.parametrize("use", ["t[0] = 5;", "((int *)t)[1] = 5;", "put(t);", "atomicAdd(&t[0], 5);", "p[1].b = 5;"])
+def test_kernels_that_write_to_a_table_are_refused(use: str, tmp_path: Path) -> None:
+    text = PAIR + "__constant__ int t[2] = {3, 1};\n__constant__ Pair p[2] = {{1, 2}, {3, 4}};\n"
+    with pytest.raises(CudaError, match="which is constant"):
+        reading(
+            f"{text}__device__ void put(int *q) {{ *q = 5; }}\n"
+            f"__global__ void k(int *A, int n) {{ {use} A[0] = t[0] + p[0].a + p[1].b; }}",
+            tmp_path,
+        )
 
 
 def test_a_read_is_paid_for_and_what_is_assumed_is_noted(tmp_path: Path) -> None:
