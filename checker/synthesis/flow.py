@@ -16,7 +16,7 @@ from checker import limits
 from checker.kernel import Oracle
 from checker.oracles import SOLVER_FREE
 from checker.oracles.instances import shown
-from checker.synthesis import flags, live
+from checker.synthesis import chases, flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
 from checker.synthesis.loose import loose
@@ -42,7 +42,7 @@ from logic.assertions import (
     settled,
 )
 from logic.comparisons import as_expr
-from logic.contracts import elements_in
+from logic.contracts import elements, elements_in
 from logic.facts import Facts, equations, said, solutions, unfolded, value
 from logic.potentials import (
     ZERO,
@@ -278,6 +278,8 @@ class _Analysis(Analysis):
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
+            if any(leaf == e and x in local_vars(d) for leaf, d in equations(p)):  # it goes on to what it leads to
+                kept += [c for c in about if self.entails(p, substitute(c, {x: e}))]
             if self.sigma.locals[x].kind != "base":
                 shared = _of_warp(e, p, self.context)
                 alike = shared is not None and self.entails(p, Op("==", (e, shared)))
@@ -287,7 +289,8 @@ class _Analysis(Analysis):
                 if isinstance(e, Op) and e.op == "?:" and plain == e:
                     kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: e}))]
             return conj(kept, self.sigma)
-        named = {c: new for c in about if (new := put(c, e, Var(x))) != c and substitute(new, {x: e}) == c}
+        plain = e if opaque(e, self.sigma) else settled(e, self.sigma)
+        named = {c: new for c in about if (new := put(c, plain, Var(x))) != c and substitute(new, {x: plain}) == c}
         inverse = flags.inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
@@ -314,9 +317,9 @@ class _Analysis(Analysis):
     def carried(self, p: P, x: str, about: Sequence[Expr]) -> list[Expr]:
         """The facts about x as facts about its definition, for when x is given another value."""
         before = _definition(x, about)
-        if before is None:  # of the turns that are left, which ghosts count, a little more is kept
+        if before is None:  # of elements and of the turns that are left, which ghosts count, a little more is kept
             before = next(_other_way(x, about), None)
-            about = [c for c in about if any(name.startswith(GHOST) for name in local_vars(c))]
+            about = [c for c in about if elements(c) or any(name.startswith(GHOST) for name in local_vars(c))]
         if before is None:
             return []
         said = (substitute(c, {x: before}) for c in about if c != Op("==", (Var(x), before)))
@@ -440,6 +443,7 @@ class _Analysis(Analysis):
             *_together(item.cond, body, state, changed, self.sigma),
             *(_passed(body, changed, self.sigma) if self.sharp else ()),
         )
+        guessed = (*guessed, *chases.ranges(chases.chased(body, self.sigma), self.context.launch.contracts))
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own
         if any(item is known for known in self.begun):

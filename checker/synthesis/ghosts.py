@@ -23,13 +23,14 @@ from typing import NamedTuple, cast
 
 from checker import limits
 from checker.kernel import Oracle
+from checker.synthesis import chases
 from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
 from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, items, strip
-from logic.assertions import Context, Entails, P, Proved, X, conj
+from logic.assertions import Context, Entails, P, Proved, X, conj, opaque, settled
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
 from logic.facts import MAX_CHAIN, Facts, equations, numbers, said, unfolded
@@ -54,6 +55,7 @@ from logic.syntax import (
     subterms,
     written,
 )
+from logic.typing import Signature
 
 
 class Left(NamedTuple):
@@ -127,7 +129,7 @@ def with_ghosts(
     if not ghosts:
         return outline, chosen
     wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
-    added = replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left))
+    added = replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left, wider))
     return added, (*ghosts, *chosen)  # those that use others are left out first
 
 
@@ -221,10 +223,11 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
         return [q for q in found if q is not None]
 
     tests = sorted(gaps(sized(cycle.guard, said((), context)), context.sigma), key=stands)
-    over = {gap: bounds(gap, distance) for gap, distance in tests if variables(distance) & changed}
     sums = dict(added(tests, changed))
+    chased = dict(chases.gaps(cycle, context.sigma))
+    over = {gap: bounds(gap, distance) for gap, distance in (*tests, *chased.items()) if variables(distance) & changed}
     over |= {e: [p + q for p in over[e.args[0]] for q in over[e.args[1]]] for e in sums}
-    for gap, distance in (*tests, *sums.items()):
+    for gap, distance in (*tests, *sums.items(), *chased.items()):
         moved = variables(distance) & changed
         if not moved or (gap not in sums and _grows(distance, cycle)):
             continue
@@ -239,15 +242,15 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             by_one, fall = Op("-", (ghost, Const(1))), _fall(distance, cycle)
             ends = flags(cycle.cond, cycle.body.stmt, context.sigma)
             ends = (*ends, *([reduce(lambda a, b: Op("&&", (a, b)), ends)] if len(ends) > 1 else []))
-            halved = gap not in sums and (fall is None or not differs)
+            halved = gap not in sums and gap not in chased and (fall is None or not differs)
             ways = [(flag, Op("/", (ghost, Const(2)))) for flag in (None, *ends) if halved]
             if fall not in (None, Const(1)):
                 ways += [(flag, Op("-", (ghost, fall))) for flag in ((None, *ends) if differs else ends)]
-            ways += [(flag, by_one) for flag in ((None, *ends) if gap in sums else ends)]
+            ways += [(flag, by_one) for flag in ((None, *ends) if gap in sums or chased else ends)]
             for flag, less in ways:
                 if wanted := _lessened(cycle, p, Left(ghost, most, gap, less, flag), outline, oracle):
                     return Left(ghost, most, gap, less, flag, wanted)
-            if differs:
+            if differs and gap not in chased:
                 one = Left(ghost, most, gap, by_one)
                 if sums and gap not in sums and _lessened(cycle, p, one, outline, oracle):
                     return one  # it falls without the other
@@ -295,7 +298,7 @@ def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Orac
     smaller = _unless(left.flag, Op("<=", (left.gap, left.less)))
     for kept in (lows, ()) if lows else ((),):
         wanted = (smaller, *kept)
-        prepared = _prepared(body, wanted, left.flag)
+        prepared = _prepared(body, wanted, left.flag, sigma)
         if prepared is not None:
             given = conj((*cycle.body.start.p, enough, *kept), sigma)
             shown = oracle(Entails(given, conj(prepared[1], sigma)), replace(context, sigma=sigma))
@@ -304,7 +307,9 @@ def _lessened(cycle: Cycle, entry: P, left: Left, outline: Outline, oracle: Orac
     return ()
 
 
-def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tuple[Block, tuple[Expr, ...]] | None:
+def _prepared(
+    block: Block, wanted: tuple[Expr, ...], flag: Expr | None, sigma: Signature
+) -> tuple[Block, tuple[Expr, ...]] | None:
     """A block with conditions before its branches, and at the end of each side, which imply what is wanted at its end,
     and what has to hold at its beginning; None where its statements do not tell. What is wanted only if a flag holds
     is wanted anyway where the flag is not assigned: so it can be shown without cases."""
@@ -314,11 +319,14 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
             case Plain(Assign(x, e)) if any(x in local_vars(c) for c in wanted):
                 if flag is not None and _lowers(flag, x, e):
                     wanted = tuple(c for c in wanted if _told(c, flag) == c)
-                if reads_array(e):
+                if opaque(e, sigma):
                     wanted = tuple(_told(c, flag) for c in wanted)
                     if any(x in local_vars(c) for c in wanted):
                         return None
-                wanted = tuple(substitute(c, {x: e}) for c in wanted)
+                wanted = tuple(substitute(c, {x: settled(e, sigma)}) for c in wanted)
+                if reads_array(e) or (sigma.stable and isinstance(e, Var)):
+                    placed.append(item)
+                    item = Partial(wanted)
             case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):
                 sides: list[Block] = []
                 before: list[Expr] = []
@@ -327,7 +335,7 @@ def _prepared(block: Block, wanted: tuple[Expr, ...], flag: Expr | None) -> tupl
                     here = tuple(_told(c, flag) if stays else c for c in wanted)
                     if flag is not None and flag == item.cond and side is item.orelse:
                         here = tuple(c for c in wanted if _told(c, flag) == c)
-                    found = _prepared(side, here, flag)
+                    found = _prepared(side, here, flag, sigma)
                     if found is None:
                         return None
                     sides.append((*found[0], *map(Partial, dict.fromkeys((here, wanted)))))
@@ -503,12 +511,14 @@ def _step(counter: str, value: Expr) -> Expr | None:
     return step
 
 
-def _block(block: Block, lanes: Parts, left: Mapping[Loc | None, Left], around: X = frozenset()) -> Block:
+def _block(
+    block: Block, lanes: Parts, left: Mapping[Loc | None, Left], sigma: Signature, around: X = frozenset()
+) -> Block:
     """A block with its ghosts; those `around` it belong to what its loops list as uniform, too."""
-    return tuple(new for item in block for new in _item(item, lanes, left, around))
+    return tuple(new for item in block for new in _item(item, lanes, left, sigma, around))
 
 
-def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) -> Iterator[Item]:
+def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], sigma: Signature, around: X) -> Iterator[Item]:
     match item:
         case Loop():
             counters = {counter for counter, loc in lanes if loc == item.loc}
@@ -519,19 +529,19 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], around: X) 
                 ghost = Var(GHOST + counter)
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
-            body = _block(item.body, lanes, left, inside)
+            body = _block(item.body, lanes, left, sigma, inside)
             if item.loc in left:
                 found = left[item.loc]
                 enough = Op("<=", (found.gap, found.ghost))
                 yield Plain(Assign(found.ghost.name, found.most))
                 yield from map(Partial, dict.fromkeys(((enough, *found.wanted[1:]), (_unless(found.flag, enough),))))
-                prepared = _prepared(body, found.wanted, found.flag) if found.wanted else None
+                prepared = _prepared(body, found.wanted, found.flag, sigma) if found.wanted else None
                 told = () if found.flag is None else (Partial((enough,)),)
                 body = (*told, *(prepared[0] if prepared else body), Plain(Assign(found.ghost.name, found.less)))
             listed = None if item.invariant.x is None else item.invariant.x | inside
             yield replace(item, invariant=replace(item.invariant, x=listed), body=body)
         case Branch():
-            then, orelse = (_block(side, lanes, left, around) for side in (item.then, item.orelse))
+            then, orelse = (_block(side, lanes, left, sigma, around) for side in (item.then, item.orelse))
             yield replace(item, then=then, orelse=orelse)
         case Plain(Assign(counter, value)) if any(counter == name for name, _ in lanes):
             yield item

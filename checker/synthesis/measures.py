@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from checker.kernel import updated
+from checker.synthesis import chases
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
@@ -134,6 +135,7 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
     sums = added([*gaps(sized(node.guard, facts), context.sigma)], changed)
     counted = (by_turns(distance, x, facts) for _, distance in sums)
     yield from (ghost for ghost in counted if ghost is not None)
+    yield from chases.counted(node, facts)
 
 
 def _is_linear(p: Poly, names: frozenset[str]) -> bool:
