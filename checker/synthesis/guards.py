@@ -176,13 +176,12 @@ def by_extremes(distance: Poly, facts: Facts, most: bool) -> Poly:
     if nothing else is in them, in their place."""
     known = facts.constants
     whole = substitute(distance, known)
-    odd = of_terms(
-        t for t in whole.terms if not all(isinstance(a, Sym) for a in t[0]) and not elements_in([Poly((t,))])
-    )
+    computed = [t for t in whole.terms if not elements_in([Poly((t,))])]
+    odd = of_terms(t for t in computed if not all(isinstance(a, Sym) for a in t[0]))
     lanes = [leaf for leaf in leaves(odd) if isinstance(leaf, Tid)]
     if not lanes:
         return distance
-    own = of_terms(t for t in whole.terms if t[0] and leaves(Poly((t,))) <= {*lanes})
+    own = of_terms(t for t in computed if t[0] and leaves(Poly((t,))) <= {*lanes})
     sizes = [int(known.get(Param(f"blockDim.{lane.axis}"), const(MAX_BLOCK)).constant) for lane in lanes]
     if leaves(odd) - {*lanes} or prod(sizes) > MAX_BLOCK:
         return distance

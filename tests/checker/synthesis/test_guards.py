@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from checker.limits import RELAXED
-from checker.synthesis.guards import relaxed, uniform_bound
+from checker.synthesis.guards import by_extremes, relaxed, uniform_bound
 from logic.facts import Facts
-from logic.potentials import Leaf, const, evaluate, max0, maximum, minimum, sym
+from logic.potentials import ELEMENT, Leaf, const, element_of, evaluate, floor_div, max0, maximum, minimum, sym
 from logic.syntax import GHOST, Const, Expr, Op, Param, Tid, Var
 from tests.checker.synthesis.bounded import result, valid
 
@@ -47,6 +47,15 @@ def test_definitions_in_a_circle_define_nothing() -> None:
 def test_the_first_lane_is_the_farthest_where_the_distance_falls() -> None:
     facts = [eq(T, TID), eq(LIMIT, Op("-", (N, T)))]
     assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) == sym(N) - sym(COUNTER)
+
+
+def test_elements_of_lanes_have_no_extremes() -> None:
+    """Two lanes for each row: what an array holds there is not computed, and stays."""
+    half = floor_div(sym(TID), 2)
+    row = element_of(f"{ELEMENT}rows", half)
+    facts = told(eq(Param("blockDim.x"), Const(32)))
+    assert by_extremes(row - sym(TID) + half * 2, facts, most=True) == row
+    assert by_extremes(row - sym(TID) + half * 2, facts, most=False) == row - 1
 
 
 def test_what_a_polynomial_is_at_most() -> None:
