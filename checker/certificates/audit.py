@@ -18,6 +18,7 @@ from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
 from checker.recheck import VACUOUS, Report, recheck
 from logic.assertions import MAX_BLOCK, AtLeast, Context, Dim, Entails, Launch, Proved, Refuted, Unknown, conj
+from logic.contracts import elements_in
 from logic.derivation import Derivation
 from logic.metrics import Metric
 from logic.potentials import Leaf, Poly, const, evaluate, leaves, substitute
@@ -164,7 +165,8 @@ class Growth:
 
 
 def grown(was: Poly, now: Poly, old: Context, new: Context, oracle: Oracles) -> Growth:
-    """Whether a bound grew, over the launches that both contexts allow."""
+    """Whether a bound grew, over the launches that both contexts allow. Where bounds speak of what arrays hold, there
+    is no point at which to evaluate them."""
     context = _common(old, new)
     sizes = {leaf: const(n) for leaf, n in known_sizes(context).items()}
     was, now = (substitute(bound, sizes) for bound in (was, now))
@@ -175,7 +177,7 @@ def grown(was: Poly, now: Poly, old: Context, new: Context, oracle: Oracles) -> 
     verdict = oracle(AtLeast((), frozenset(), was, now), context) if said else Unknown("nobody")
     model = verdict.witness if isinstance(verdict, Refuted) else {}
     less: Growth | None = None
-    for values in _points(shared, context, model):
+    for values in () if elements_in([was, now]) else _points(shared, context, model):
         store: dict[Leaf, int] = {Param(name): n for name, n in values.items()}
         before, after = evaluate(was, store), evaluate(now, store)
         point = {name: n for name, n in values.items() if name in shared}

@@ -83,6 +83,15 @@ def test_not_known(rows: Any) -> None:
     assert row["why"].endswith("; no run was found that costs more")
 
 
+def test_bounds_over_data(rows: Any) -> None:
+    """Of bounds that speak of what arrays hold there are no points to tell."""
+    new = """//@ requires forall i in [0, 9): 0 <= r[i];
+__global__ void k(int *c, const int *r) { for (int i = 0; i < r[1]; i++) c[i] = 1; }
+"""
+    (row,) = rows(new.replace("r[1]; i++", "r[1] + 1; i++"), new, "--metric", "sectors", code=0)
+    assert (row["verdict"], row["new"], row["at"]) == ("certified", "1 + 2*max(0, r[1])", None)
+
+
 def test_the_second_checker_has_the_last_word(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     old = OLD.replace("int v = a[i];", "int v = a[i]; v += a[i + n];")
     refused = Report("invalid", "", [], "no", "")
