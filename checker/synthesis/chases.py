@@ -21,11 +21,13 @@ from logic.syntax import (
     Const,
     Expr,
     Op,
+    Read,
     Stmt,
     Var,
     local_vars,
     reads_array,
     statements,
+    subterms,
     written,
 )
 from logic.typing import Signature
@@ -34,8 +36,22 @@ from logic.typing import Signature
 def chased(body: Stmt, sigma: Signature) -> frozenset[str]:
     """The variables to which a loop gives elements of stable arrays, or each other's values, and that are indices of
     such elements."""
-    values = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign) and sigma.locals[s.var] == INT]
-    own = [(x, e) for x, e in values if not opaque(e, sigma)]
+    return _chased((x, e) for x, e in _values(body, sigma) if not opaque(e, sigma))
+
+
+def led_by(array: str, body: Stmt, sigma: Signature) -> bool:
+    """Whether a loop goes from element to element of an array, of which contracts may not speak yet."""
+    values = [*_values(body, sigma)]
+    reads = [t for _, e in values for t in subterms(e) if isinstance(t, Read) and t.array == array]
+    return any(local_vars(t.index) & _chased(values) for t in reads)
+
+
+def _values(body: Stmt, sigma: Signature) -> Iterator[tuple[str, Expr]]:
+    return ((s.var, s.value) for s in statements(body) if isinstance(s, Assign) and sigma.locals[s.var] == INT)
+
+
+def _chased(values: Iterable[tuple[str, Expr]]) -> frozenset[str]:
+    own = [*values]
     found = {x for x, e in own if reads_array(e)}
     while more := {x for x, e in own if isinstance(e, Var) and e.name in found} - found:
         found |= more

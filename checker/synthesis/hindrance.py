@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from checker.synthesis import chases
 from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
@@ -28,6 +29,7 @@ from logic.syntax import (
     Op,
     Param,
     Read,
+    Stmt,
     Var,
     Write,
     evaluated,
@@ -95,7 +97,9 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
             holding = _holding(read.split("'")[1], cycle, flow, context)
             return f"its guard depends on '{name}', {read}", bounded + holding
     for name, read in _until(cycle, context):
-        return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded
+        array = next((a for a in _arrays_in(cycle.body.stmt) if chases.led_by(a, cycle.body.stmt, context.sigma)), "")
+        holding = _holding(array, cycle, flow, context) if array else ""
+        return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded + holding
     for name in counters:
         for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
             if read := _read(flow, x):
@@ -156,7 +160,8 @@ _BEGINS: Final = "Bound that on the other side, too: before a loop that counts u
 
 def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
-    how long they are at most, or how large elements are; and where indices from memory lead. Nothing where the kernel
+    how long they are at most, or how large elements are, or that each is less than its index where loops go from one to
+    another; and where indices from memory lead. Nothing where the kernel
     writes to the array, or where it is not in global memory: no contract can be about it."""
     if not _contracted(array, flow, context):
         return ""
@@ -168,12 +173,20 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
         if isinstance(t, Read) and t.array == array
     ]
     at = list(dict.fromkeys(p for t in reads if (p := of_expr(settled(t.index))) is not None))
+    led = chases.led_by(array, cycle.body.stmt, context.sigma)
     rows = [p for p in at if p + 1 in at]
     below = ((sym(x), q) for x, op, q in compared(cycle.before.p, either=True) if op == "<" and _shared(q))
-    limits = [show(q) for x, q in below if x in (rows or at)[:1]]
+    known_as = definitions(cycle.before.p) if led else {}
+    begins = {unfolded(p, known_as) for p in (rows or at)[: None if led else 1]}
+    limits = [show(q) for x, q in below if unfolded(x, known_as) in begins]
     span = f" in [0, {limits[0]})" if limits else ""
     name, i = f"{ELEMENT}{array}", sym(Var(f"{BOUND}0"))
     rise = element_of(name, i + 1) - element_of(name, i)
+    if led:
+        told = {q for c in context.launch.contracts for q in c.quantities.values()}
+        own = element_of(name, i)
+        fact = f"0 <= {array}[i] && {array}[i] <= i"
+        return "" if {own, i - own} <= told else f" Or say how it gets on: //@ requires forall i{span}: {fact};"
     known = any(rise in c.quantities.values() for c in context.launch.contracts)
     rises = f"{array}[i] <= {array}[i + 1]"
     fact = rises if rows and not known else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
@@ -261,6 +274,11 @@ def _told(p: Poly) -> str:
 
 def _at(loc: Loc | None) -> str:
     return f" (line {loc.line})" if loc else ""
+
+
+def _arrays_in(stmt: Stmt) -> list[str]:
+    """The arrays that a statement reads."""
+    return [array for s in statements(stmt) for e in evaluated(s) for array in _arrays(e)]
 
 
 def _arrays(e: Expr) -> list[str]:

@@ -108,3 +108,11 @@ def test_what_does_not_end(case: str, old: str, new: str, tmp_path: Path, capsys
     assert old in text
     assert bound(text.replace(old, new), tmp_path) == 1
     assert "no bound" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("case", ["halving", "a break"])
+def test_the_contract_that_is_missing_is_told(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contract, text = source(case).split("\n", 1)
+    assert bound(text, tmp_path) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"Or say how it gets on: {contract}" in told
