@@ -83,6 +83,9 @@ _SAME = "j <- tid.x - tid.x; while (j < n) { A[tid.x] <- 1; j <- j + 1; }"
 _PRICED = "j <- 0; while (j < n) { A[64 * j + tid.x] <- A[j] + 1; j <- j + 1; }"
 _TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
 
+_BORDER = "i <- blockIdx.x * blockDim.x + tid.x; if (i == n - 1) { S[32 * tid.x] <- 1; } else { skip; }"
+_BINS = "S[8 * A[tid.x] + (tid.x & 7)] <- 1;"
+_RANKS = "S[tid.x + blockDim.x * (tid.y + blockDim.y * tid.z)] <- 1;"
 _RING = "A[(tid.x + 70 * blockIdx.x) & 127] <- 1;"
 _ANY_SIGN = "A[(tid.x + n) ^ 1] <- 1; A[(tid.x + n) & ~3] <- 1; A[(tid.x + n) % 64] <- 1; A[(tid.x + n) / 4] <- 1;"
 _APART = "j <- 0; while (j != n) { A[tid.x] <- 1; j <- j + 1; }"
@@ -143,6 +146,9 @@ FEATURES: Final[dict[str, Feature]] = {
     "rows-of-pairs": Feature(_kernel("A[n * tid.x + tid.y] <- 1;"), block=(16, 16, 1)),
     "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
     "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
+    "border": Feature(_kernel(_BORDER), METRICS["conflicts"]),
+    "bins": Feature(_kernel(_BINS), METRICS["conflicts"]),
+    "ranks": Feature(_kernel(_RANKS), METRICS["conflicts"], block=(None, None, None)),
     "ring": Feature(_kernel(_RING), block=(70, 1, 1)),
     "any-sign": Feature(_kernel(_ANY_SIGN)),
     "apart": Feature(_kernel(_APART), given=("n >= 0",)),

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from argparse import Namespace
 from contextlib import suppress
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import checker.testbed.workers as testbed_workers
 from checker.cli import VERSION, main, process, progress, rules
 from tests.mutants import hostile
 
@@ -328,6 +330,38 @@ def test_where_interrupts_are_ignored_they_stay_so() -> None:
     before = f"signal.signal(signal.SIGINT, signal.SIG_IGN)\nfrom checker.cli import rules\n{work}"
     done = subprocess.run(program("rules", before=before), cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("granted", [False, True])
+def test_who_is_granted_time_to_print_gets_more(granted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After Ctrl-C, and after no other signal."""
+    done: list[object] = []
+    monkeypatch.setattr(time, "sleep", done.append)
+    monkeypatch.setattr(process, "leave", lambda: done.append("leaves"))
+    monkeypatch.setattr(process, "_granted", threading.Event())
+    if granted:
+        process.grant()
+    heard, told = os.pipe()
+    os.write(told, bytes([signal.SIGTERM, signal.SIGINT]))
+    process._watch(heard)
+    os.close(heard)
+    os.close(told)
+    assert done == [process.PATIENCE, *[process.MORE] * granted, "leaves"]
+
+
+@pytest.mark.parametrize("workers", [False, True])
+def test_who_leaves_ends_workers_and_shows_the_cursor(workers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(testbed_workers, "end_children", lambda: done.append("children"))
+    monkeypatch.setattr(process, "_leaving", threading.Lock())
+    if not workers:
+        monkeypatch.delitem(sys.modules, "multiprocessing", raising=False)
+    monkeypatch.setattr(os, "isatty", lambda number: number == 2)
+    monkeypatch.setattr(os, "write", lambda *told: done.append(told))
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit, match="130"):
+        process.leave()
+    assert done == [*["children"] * workers, (2, b"\x1b[?25hwarpbound: interrupted\n")]
 
 
 HELD = """
