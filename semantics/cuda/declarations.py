@@ -50,7 +50,7 @@ def declaration(st: State, decl: Node) -> None:
         return
     if decl.kind != "VAR_DECL":
         if decl.kind in ("STRUCT_DECL", "UNION_DECL", "CLASS_DECL", "ENUM_DECL", "TYPEDEF_DECL", "TYPE_ALIAS_DECL",
-                         "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE"):  # fmt: skip
+                         "STATIC_ASSERT", "USING_DECLARATION", "USING_DIRECTIVE", "NAMESPACE_ALIAS"):  # fmt: skip
             return
         raise unsupported(described(decl), decl.loc)
     _check_attributes(decl)

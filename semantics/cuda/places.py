@@ -70,7 +70,9 @@ def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None 
     if elem is None:
         what = "copying a whole structure" if t.kind == "record" else f"a value of type '{t.name}' in an array"
         raise unsupported(what, loc, f"Access the scalars in '{name}' one by one.")
-    stride = gcd(*(s for s, _ in a.terms)) or width
+    stride, entered = gcd(*(s for s, _ in a.terms)) or width, st.sigma.arrays.get(name)
+    if entered is not None and gcd(*(s for s, e in a.terms if e != Const(0))) % entered.stride == 0:
+        stride = entered.stride  # `*&p->x` and `p->x` are one element
     length = None if a.total is None else (a.total - a.offset - width) // stride + 1
     array = Array(name, a.space, elem, stride, a.offset, width, length)
     if st.sigma.arrays.setdefault(name, array) != array:

@@ -145,6 +145,15 @@ extern "C++" {
 inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
 inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 inline cudaPitchedPtr make_cudaPitchedPtr(void *d, size_t p, size_t xs, size_t ys) { return {d, p, xs, ys}; }
+template <class _T> __device__ cudaError_t cudaMalloc(_T **_p, size_t _n) {
+  _T *_q = (_T *)malloc(_n);
+  *_p = _q;
+  return _q ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline __device__ cudaError_t cudaFree(void *_p) {
+  free(_p);
+  return cudaGetLastError();
+}
 #define CALL(F) template <class... _Tp> __host__ cudaError_t F(_Tp...);
 CALL(cudaMalloc) CALL(cudaMallocAsync) CALL(cudaMallocHost) CALL(cudaMallocManaged) CALL(cudaMallocPitch)
 CALL(cudaMallocArray) CALL(cudaMalloc3D) CALL(cudaHostAlloc) CALL(cudaFree) CALL(cudaFreeAsync) CALL(cudaFreeHost)

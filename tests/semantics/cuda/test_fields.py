@@ -40,6 +40,10 @@ __device__ std::pair<int, int> ends(int *p, int n) { return {p[0], p[n]}; }
 """
 
 BODIES = [
+    # a field by its address, and by its name
+    ("__shared__ P s[4]; int *q = &s[n & 3].b; *q = n; s[1].b++; A[0] = s[n & 3].b; s[2].a = 4; int *r = &s[2].a; "
+     "A[1] = *r + *&s[2].a;"),
+    "__shared__ P s[4]; s[1].a = n; *(unsigned *)&s[1].a += 5; A[0] = s[1].a; *(unsigned *)&s->b = 7; A[1] = s->b;",
     ("int x = n; Cell c{x, n, 2}; c.u = 5; c.bump(); A[x] = c.u; Cell d = c; d.u += 7; A[c.k] = x; d.set(1); "
      "A[3] = x + d.v;"),
     "int x = 4; const Cell c{A[x], B[n], 1}; x = 0; c.u = 70; c.bump(); A[0] = c.v + x;",
@@ -113,6 +117,19 @@ def test_a_structure_that_holds_an_array_of_structures_is_accessed_where_these_l
     assert found.count("r.p.a[tid.x * 5") == found.count("r.p.b[tid.x * 5") == 2, found
     assert found.count("<- r.n[tid.x]") == 1, found
     assert found.count("r.p.a[0 * 5") + found.count("r.p.a[0]") + found.count("r.p.a[2]") >= 2, found
+
+
+@pytest.mark.parametrize("first", ["atomicAdd(&p[n].x, 5); A[0] = p[n].x;", "A[0] = p[n].x; atomicAdd(&p[n].x, 5);"])
+def test_a_field_is_one_array_by_its_address_and_by_its_name(read: Callable[..., Reading], first: str) -> None:
+    head = "struct S { int k; volatile int x; int y; };\n__global__ void k(S *p, int *A, int n) { "
+    last = " atomicAdd((int *)&p[n].x, 5); A[1] = p[n].x; p->x = 3; }"
+    found = read(f"{head}{first.replace('&p', '(int *)&p')}{last}", "k")
+    (array,) = (a for a in found.kernel.arrays if a.name == "p.x")
+    steps = {12: "n", 4: "n * 3"}
+    assert (array.offset, array.width) == (4, 4)
+    written = show_stmt(found.kernel.body)
+    assert written.count(f"p.x[{steps[array.stride]}]") >= 4
+    assert "p.x[0]" in written
 
 
 def test_a_structure_as_large_as_its_alignment_is_accessed_at_once_whatever_is_in_it(

@@ -57,6 +57,21 @@ def test_what_is_assumed(read: Reader) -> None:
     assert "what it takes to free memory is not counted" in notes
 
 
+def test_kernels_may_allocate_by_what_hosts_do(read: Reader) -> None:
+    text = """struct S { int n; int *p; };
+    __global__ void k(S *s, int *A) {
+      int *q, i = threadIdx.x;
+      if (cudaMalloc(&q, 8) == cudaSuccess) q[1] = i;
+      cudaMalloc((void **)&s[i].p, s[i].n * sizeof(int));
+      s[i].p[2] = q[0];
+      if (cudaFree(q) != cudaSuccess) A[i] = 1;
+    }
+    int main() { S *s; int *a; cudaMalloc(&s, 8); cudaMalloc((void **)&a, 4); k<<<4, 64>>>(s, a); cudaFree(s); }"""
+    found = read(text, "k")
+    assert found.block == (64, 1, 1)
+    assert "it is aligned to 16 bytes" in found.notes[0]
+
+
 REFUSED = {
     "int *p = new int[n]{1, 2};": "an array of 'new' with values is not supported",
     "int *p = new int[n]();": "an array of 'new' with values is not supported",

@@ -127,6 +127,8 @@ BODIES = [
      "A[0] = *const_cast<int *>(p);"),
     ("int x = n; reinterpret_cast<int &>(A[1]) = x; reinterpret_cast<int &>(x) += 4; "
      "A[2] = x + reinterpret_cast<int &>(A[5]);"),
+    # another name of a namespace
+    "namespace g = far; using namespace g; g::Own o{A + 2}; for (int x : o) A[9] += x; A[0] = n;",
     # arrays by reference
     "int v[3] = {1, n, 5}; A[0] = sum(v); clear(v); A[1] = sum(v); const int w[2] = {1, 2}; A[2] = sum(w);",
     # declarations in heads
