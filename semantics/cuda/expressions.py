@@ -60,6 +60,7 @@ from semantics.cuda.pointers import (
     updated,
 )
 from semantics.cuda.quotients import quotient
+from semantics.cuda.regions import number
 from semantics.cuda.sequence import Unordered, chosen, within
 from semantics.cuda.shapes import (
     CASTS,
@@ -86,6 +87,8 @@ def expr(st: State, node: Node, use: Use = "part") -> Expr:
     if node.kind in CASTS:
         return _cast(st, node, use)
     seen = operand(node) if node.kind == "CXX_REINTERPRET_CAST_EXPR" else None
+    if seen is not None and seen.type.kind in ("pointer", "array") and not to_reference(node):
+        return _of_pointer(st, seen, node, use)
     if seen is not None and same(seen.type, node.type) and seen.type.volatile == node.type.volatile:
         return expr(st, seen, use)
     if to_reference(node) and node.type.kind != "record":
@@ -131,6 +134,16 @@ def _floating(st: State, node: Node, _: Use) -> Expr:
     return Const(text.replace("'", ""), t, node.loc)
 
 
+def _of_pointer(st: State, pointer: Node, node: Node, use: Use) -> Expr:
+    """The number of bytes that a pointer to global memory is, as the value of a cast of it."""
+    if node.type.kind != "int" or node.type.size != _POINTER.size:
+        raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
+    return convert(number(st, address(st, pointer, use), 1, node.loc), _POINTER, node.type, node.loc)
+
+
+_POINTER: Final = CType("int", "long", 8)
+
+
 def _cast(st: State, node: Node, use: Use) -> Expr:
     inner = operand(node)
     if inner is None:
@@ -139,9 +152,7 @@ def _cast(st: State, node: Node, use: Use) -> Expr:
             return zero(type_, node.loc)  # T()
         return integer(node)
     if inner.type.kind in ("pointer", "array"):
-        if scalar(node.type) == BOOL:
-            return not_null(st, inner, use)
-        raise unsupported("a pointer as a number", node.loc, "Use the index of what it points to.")
+        return not_null(st, inner, use) if scalar(node.type) == BOOL else _of_pointer(st, inner, node, use)
     alike = same(inner.type, node.type) and inner.type.volatile == node.type.volatile
     if node.kind != "UNEXPOSED_EXPR" and not alike and not to_a_value(node):
         raise unsupported("a cast to a reference", node.loc, "Cast to the type itself, or write *(T *)&x.")

@@ -278,8 +278,17 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             if inner is not None and inner.type.kind in ("pointer", "array"):
                 return _recast(st, node, inner, use)
             if inner is not None and inner.type.kind == "int":
-                raise unsupported("a number as a pointer", node.loc, "Pass the pointer to the kernel.")
+                return _from_number(st, node, inner, use)
     raise unsupported(f"{described(node)} as a pointer", node.loc)
+
+
+def _from_number(st: State, node: Node, inner: Node, use: Use) -> Address:
+    """The pointer that a number of bytes is cast to: one to global memory."""
+    to = node.type.inner
+    if inner.type.size != node.type.size or to is None or to.kind == "void":
+        raise unsupported("a number as a pointer", node.loc, "Pass the pointer to the kernel.")
+    st.note("a number that is cast to a pointer leads to global memory")
+    return aligned(st, region(st, "global").plus(1, st.expr(st, inner, use)), to, node.loc)
 
 
 def _row(st: State, p: Local, node: Node) -> Address | None:

@@ -60,7 +60,6 @@ BODIES = {
         "Use a pointer for each.",
     ),
     "int *p; *p = 1; p = A;": (10, "the pointer 'p' is used before it is assigned", ""),
-    "A[0] = (long long)A;": (8, "a pointer as a number is not supported", "Use the index of what it points to."),
     "float (*p)[n] = (float (*)[n])F; p[n][0] = 1;": (
         11,
         "cannot use variable-length arrays in __global__ functions",

@@ -39,6 +39,8 @@ __device__ View part(View v, int i) { View w; w.data = v.data + i; w.n = v.n - i
 SIGNATURE: Final = "int *A, int *B, int **rows, Node **heads, View *views, int n"
 
 BODIES: Final = [
+    "size_t a = (size_t)(A + n); *(int *)(a + 4) = 5; int *p = reinterpret_cast<int *>(a & ~3ul); *p += *(p + 1);",
+    "A[0] = (size_t)(A + n) - (size_t)A; if (((unsigned long long)A & 3) == 0) A[1] = 7; A[2] = (long)B == (long)A;",
     "int *r = rows[1]; r[2] = 7; *r += r[1]; rows[2][n] -= 3; A[0] = *(rows[0] + 1);",
     "int **p = rows + 1; p++; **p = 5; (*p)[1] = p[1][2]; A[1] = p - rows;",
     "int *r = rows[0]; r += 2; *r++ = 4; *r = 9; A[0] = r - rows[0]; --r; for (int i = 0; i < n; i++) *r++ = i;",
@@ -202,6 +204,9 @@ def test_as_a_host_compiler_has_it(tmp_path: Path) -> None:
 
 
 REFUSED = {
+    "__shared__ int s[8]; A[0] = (size_t)s & 15;": "a pointer to shared memory among pointers to global memory",
+    "int x = 0; A[0] = (size_t)&x & 15;": "a pointer to a variable of one thread among others",
+    "A[0] = (unsigned)(size_t)A; A[1] = (short)(size_t)A; A[2] = *(int *)n;": "a number as a pointer",
     "__shared__ int s[8], *p; p = s; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
     "rows[0][0] = *(rows[0] = B);": "changed and used in one expression",
     "*views[0].data += *(views[0].data = B);": "changed and used in one expression",
@@ -222,6 +227,10 @@ def test_refused(refused: Callable[[str, str], None], body: str) -> None:
 
 
 COSTS = {
+    # numbers that pointers are, and pointers that numbers are
+    "*(int *)((size_t)A + 4 * threadIdx.x) = 1;": 32,
+    "size_t p = reinterpret_cast<uintptr_t>(&A[threadIdx.x]); *reinterpret_cast<int *>(p & ~size_t(3)) = 1;": 32,
+    "if (((size_t)(A + n) & 15) == 0) A[threadIdx.x] = 1;": 4,
     # the pointer is shared by the warp: a sector for it, and five for 128 bytes that begin anywhere
     "rows[blockIdx.x][threadIdx.x] = 1;": 1 + 5,
     "rows[n][2 * threadIdx.x]++;": 1 + 2 * 9,
