@@ -22,6 +22,7 @@ from logic.source import Loc
 from logic.stable import root
 from logic.syntax import (
     BOOL,
+    BUILTINS,
     INT,
     Assign,
     Const,
@@ -110,6 +111,9 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
             told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
             return told, bounded
+    for size, mask in _wrapping(cycle, context):
+        told = f"what it adds up may be {mask + 1} or more, where an unsigned number begins at 0 again"
+        return told, f'Say --assume "{size} <= {mask >> 1}", or compute it in a wider type.'
     for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
         return (
@@ -153,6 +157,9 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
         f"State //@ loop potential q; before it, and what it needs: //@ loop invariant e; or --assume e.{block}",
     )
 
+
+UNSIGNED: Final = (2**32 - 1, 2**64 - 1)
+"""The largest numbers of unsigned types that sums are reduced to."""
 
 _LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
 _BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
@@ -253,6 +260,22 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
     tests = [variables(d) & found.keys() for d in distances(cycle.cond, context.sigma)]
     if tests and all(tests):
         yield from ((x, read) for x, read in found.items() if x in tests[0])
+
+
+def _wrapping(cycle: Cycle, context: Context) -> Iterator[tuple[str, int]]:
+    """The parameters that a loop's counters begin at or go to and that nothing limits, where sums of these are reduced
+    to an unsigned type, with the largest number of that."""
+    changed, masks = written(cycle.body.stmt), set[int]()
+    for e in (e for s in statements(cycle.body.stmt) if isinstance(s, Assign) for e in subterms(s.value)):
+        match e:
+            case Op("&", (Op("+", _) as total, Const(int(mask)))) if mask in UNSIGNED and local_vars(total) & changed:
+                masks.add(mask)
+    known = definitions(cycle.before.p)
+    over = {leaf for d in distances(cycle.cond, context.sigma) for leaf in leaves(unfolded(d, known))}
+    over -= {leaf for leaf, op, _ in compared(said((), context)) if op in ("<", "<=", "==")}
+    for leaf in sorted((leaf for leaf in over if isinstance(leaf, Param) and leaf.name not in BUILTINS), key=str):
+        if masks:
+            yield leaf.name, max(masks)
 
 
 def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:

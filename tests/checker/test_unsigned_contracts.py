@@ -135,3 +135,28 @@ def test_a_difference_that_may_wrap_around_is_not_the_row_s_length(
     path = write("counted, unsigned", tmp_path, WIDTH)
     row = said(path, capsys)[1]
     assert "w" not in (row["bound"] or "")
+
+
+def test_a_search_whose_sum_may_wrap_around_is_told_what_to_assume(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With lo + hi below 2^32 each turn halves what is left, and not without."""
+    path = tmp_path / "k.cu"
+    path.write_text("""
+__global__ void lower(const unsigned *keys, const unsigned *wanted, unsigned *out, unsigned n, unsigned m) {
+    unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= m) return;
+    unsigned lo = 0, hi = n;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (keys[mid] < wanted[t]) lo = mid + 1; else hi = mid;
+    }
+    out[t] = lo;
+}
+""")
+    words = ["bound", str(path), "--block", "128", "--metric", "divwarps"]
+    assert main(words) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert 'Say --assume "n <= 2147483647", or compute it in a wider type.' in told
+    assert main([*words, "--assume", "n <= 2147483647"]) == 0
+    assert "divwarps <= 2 + 2*log2(n)" in " ".join(capsys.readouterr().out.split())
