@@ -10,19 +10,22 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import index
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, SupportsIndex
 
 Number = int | Fraction
 
-Dims = int | Sequence[int]
-"""A size along x, or sizes along x, y and z."""
+Dims = SupportsIndex | Sequence[SupportsIndex] | str
+"""A size along x, or sizes along x, y and z, or the text of `--block`."""
 
 
 class HasCode(Protocol):
@@ -65,26 +68,27 @@ class Bound:
     assumptions: tuple[str, ...]
     certificate: Mapping[str, Any] | None = field(repr=False)
 
-    def at(self, **sizes: int) -> Number:
+    def at(self, **sizes: SupportsIndex) -> Number:
         """The value of the bound for parameters of the kernel, `n=1000`, and sizes of the launch, as
-        `**{"gridDim.x": 4}`. Raises Unusable where there is no bound, one of its parameters has no value, or the launch
-        excludes the point."""
-        from checker.certificates.claims import excluded, value_at
+        `**{"gridDim.x": 4}`. Raises Unusable where there is no bound, one of its parameters has no value, a value is no
+        whole number or of no parameter, or the launch excludes the point."""
+        from checker.certificates.claims import value_at
         from checker.certificates.document import read
+        from checker.cli.bound import check_point
         from checker.notation import parse_potential
         from logic.source import SourceError
 
         if self.bound is None or self.certificate is None:
             raise Unusable(f"there is no bound of {self.kernel}", advice=self.problem)
-        context = read(json.dumps(self.certificate), self.kernel).context
+        document = read(json.dumps(self.certificate), self.kernel)
+        context, point = document.context, {name: _whole(name, value) for name, value in sizes.items()}
         try:
-            value, missing = value_at(parse_potential(self.bound, context.sigma, self.kernel), context, sizes)
+            check_point(point, document.kernel, context)
+            value, missing = value_at(parse_potential(self.bound, context.sigma, self.kernel), context, point)
         except SourceError as problem:
-            raise Unusable(problem.message) from None
+            raise Unusable(problem.message.removeprefix("--at: "), advice=problem.advice) from None
         if value is None:
             raise Unusable(f"the bound needs values for {', '.join(missing)}: {self.bound}")
-        if fact := excluded(sizes, context):
-            raise Unusable(f"{fact} is assumed, and does not hold there")
         return _number(value)
 
 
@@ -192,8 +196,17 @@ def _launch(block: Dims | None, grid: Dims | None) -> list[str]:
     words = []
     for option, sizes in (("--block", block), ("--grid", grid)):
         if sizes is not None:
-            words += [option, str(sizes) if isinstance(sizes, int) else ",".join(map(str, sizes))]
+            several = (sizes,) if isinstance(sizes, str) or not isinstance(sizes, Sequence) else sizes
+            words += [option, ",".join(map(str, several))]
     return words
+
+
+def _whole(name: str, value: SupportsIndex) -> int:
+    """The value of a parameter, also one of NumPy's. Raises Unusable where it is no whole number."""
+    try:
+        return index(value)
+    except TypeError:
+        raise Unusable(f"{name}={value!r}: not a whole number") from None
 
 
 def _number(value: int | str | Fraction) -> Number:
@@ -226,7 +239,7 @@ def _command(name: str, sources: Sequence[Source], kernel: str | None, words: Se
             kernel = kernel or called
         out = Path(folder) / "out.json"
         chosen = ["--kernel", kernel] if kernel else []
-        with redirect_stderr(told), redirect_stdout(printed), suppress(SystemExit):
+        with _apart(), redirect_stderr(told), redirect_stdout(printed), suppress(SystemExit):
             if main([name, *paths, *chosen, *words, "--format", "json", "-o", str(out)]) == INTERRUPTED:
                 raise KeyboardInterrupt
         text = out.read_text("utf-8") if out.is_file() else printed.getvalue()
@@ -239,6 +252,17 @@ def _command(name: str, sources: Sequence[Source], kernel: str | None, words: Se
         where = ":".join(str(place[key]) for key in ("file", "line", "column") if place.get(key))
         raise Unusable(error.get("message") or error["reason"], where or None, error.get("advice"))
     return found
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Within, a process that a command starts does not run the script of the program, as Python has it do."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 @contextmanager

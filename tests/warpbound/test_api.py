@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,8 @@ import pytest
 
 import warpbound
 from checker.recheck import recheck
+
+ROOT = Path(__file__).resolve().parents[2]
 
 ADD = """__global__ void {0}(const {1} *a, {1} *c, int n) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) {{ {1} v = a[i]; c[i] = v + v; }} }}
@@ -82,6 +85,9 @@ def test_two_versions() -> None:
         (lambda: warpbound.run(LOOP, block=32, m=3), "kernel k has no parameter 'm'", "It has: n."),
         (lambda: warpbound.bound(SPIN).at(), "there is no bound of k", "no potential was found for this loop"),
         (lambda: warpbound.bound(LOOP).at(), "the bound needs values for n", None),
+        (lambda: warpbound.bound(LOOP).at(n=1.5), "n=1.5: not a whole number", None),  # type: ignore[arg-type]
+        (lambda: warpbound.bound(LOOP).at(n=3, m=1), "'m' is no parameter of k", "Its parameters: n."),
+        (lambda: warpbound.bound(LOOP, block=32.0), "--block 32.0: not a dimension", None),  # type: ignore[arg-type]
         (lambda: warpbound.bound(LOOP, assume=["n > 3"]).at(n=2), "n > 3 is assumed, and does not hold there", None),
         (lambda: warpbound.bound(LOOP, options=["--nope"]), "unrecognized arguments: --nope", None),
         (
@@ -96,6 +102,27 @@ def test_what_cannot_be_used(call: Callable[[], object], told: str, advice: str 
         call()
     assert told in str(caught.value)
     assert advice is None or advice in (caught.value.advice or "")
+
+
+def test_numbers_are_numpys_too_and_sizes_are_not_read_by_the_digit() -> None:
+    assert warpbound.bound(LOOP, block=np.int64(32)).at(n=np.int32(9)) == 9
+    assert warpbound.bound(LOOP, block="256").assumptions[0] == "blocks of 256"
+
+
+def test_processes_that_a_command_starts_do_not_run_the_script_again(tmp_path: Path) -> None:
+    (tmp_path / "loops").mkdir()
+    (tmp_path / "loops" / "k.cu").write_text(LOOP, "utf-8")
+    script = tmp_path / "script.py"
+    script.write_text("import warpbound; print(warpbound.bound('loops', options=['--no-cache']).at(n=9))", "utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("9\n", "")
 
 
 def test_importing_it_loads_nothing() -> None:
