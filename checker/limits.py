@@ -26,6 +26,9 @@ ENDS: Final = 4
 DEFINITION: Final = 24
 """Terms of a definition that is put in the place of a variable."""
 
+KNOWN: Final = 24
+"""Facts past which what is known of variables that are not read any more is dropped."""
+
 FLAGGED: Final = 8
 """Facts that are kept with one flag, where two ways meet."""
 

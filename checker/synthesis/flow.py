@@ -20,7 +20,7 @@ from checker.synthesis import chases, flags, live
 from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
 from checker.synthesis.guards import sized
 from checker.synthesis.loose import loose
-from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, cut
 from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.rules import ALWAYS, NEVER, SOUND
 from checker.synthesis.rules.transformer import Analysis, Book
@@ -195,6 +195,8 @@ class _Analysis(Analysis):
         points = live.points(block, outside)
         last = max((i for i, item in enumerate(block) if isinstance(item, Loop | Branch)), default=0)
         for i, item in enumerate(block):
+            if isinstance(item, Loop | Branch):
+                state = cut(nodes, state, State(live.spoken(state.p, points[i]), state.x))
             self.live = points[i + 1]
             match item:
                 case Partial(p, q, x, loc):
@@ -226,10 +228,11 @@ class _Analysis(Analysis):
             state = node.after
             if isinstance(node, Step) and isinstance(node.stmt, Assign):
                 state = self.told(node.stmt.value, state, nodes)
-            if isinstance(item, Loop) and i < last and (left := self.left(item, state, points[i + 1])) != state:
-                nodes.append(Cut(left, None, None))
-                state = left
+            if isinstance(item, Loop) and i < last:
+                state = cut(nodes, state, self.left(item, state, points[i + 1]))
         self.live = outside
+        if not given:
+            state = cut(nodes, state, State(live.spoken(state.p, outside), state.x))
         return Flow(start, tuple(nodes), state)
 
     def told(self, e: Expr, state: State, nodes: list[Node]) -> State:
@@ -247,10 +250,7 @@ class _Analysis(Analysis):
             return self.oracle(AtLeast(said, frozenset(), need, ZERO), self.context)
 
         more = shown(self.context.launch.contracts, elements_in(named.values()), state.p, ask)
-        after = State(conj((*state.p, *more), self.sigma), state.x)
-        if after != state:
-            nodes.append(Cut(after, None, None))
-        return after
+        return cut(nodes, state, State(conj((*state.p, *more), self.sigma), state.x))
 
     def left(self, item: Loop, state: State, after: live.Names) -> State:
         """The facts kept after a loop: none about what only the loop needed. P would grow from loop to loop."""
@@ -438,6 +438,7 @@ class _Analysis(Analysis):
         changed = written(body)
         stated = () if item.invariant.p is None else item.invariant.p
         stable = [c for c in state.p if not local_vars(c) & changed]
+        turning = turning.union(*map(local_vars, stable))  # the invariant has all of it
         guessed = (
             *_guesses(item.cond, body, state.p, changed, self.sigma, facts),
             *_together(item.cond, body, state, changed, self.sigma),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from checker import limits
 from checker.synthesis.outline import Block, Branch, Cases, Item, Loop, Partial, Plain, Split
 from logic.assertions import P
 from logic.potentials import leaves
-from logic.syntax import GHOST, Assign, Assume, Expr, Skip, Sync, Var, Write, local_vars
+from logic.syntax import GHOST, Assign, Assume, Expr, Op, Skip, Sync, Var, Write, local_vars
 
 Names = frozenset[str]
 
@@ -66,6 +69,28 @@ def _by(stmt: Skip | Sync | Assign | Write | Assume, after: Names) -> Names:
 def _stated(condition: Partial) -> Names:
     potential = () if condition.q is None else (x.name for x in leaves(condition.q) if isinstance(x, Var))
     return frozenset().union(*map(local_vars, condition.p or ()), condition.x or (), potential)
+
+
+def spoken(p: P, live: Names) -> P:
+    """The facts of P, if they are many, without equations for dead variables that no other fact mentions: those take
+    nothing from what is known of the rest. Ghosts stay."""
+    left = list(p)
+    while len(p) > limits.KNOWN:
+        times = Counter(x for c in left for x in local_vars(c))
+        once = frozenset(x for x, n in times.items() if n == 1 and x not in live and not x.startswith(GHOST))
+        more = [c for c in left if not _defines(c, once)]
+        if len(more) == len(left):
+            break
+        left = more
+    return tuple(left)
+
+
+def _defines(c: Expr, names: Names) -> bool:
+    """Whether a fact says what one of these variables is, by others."""
+    match c:
+        case Op("==", (Var(x), e)):
+            return x in names and x not in local_vars(e)
+    return False
 
 
 def kept(p: P, dead: Names, changed: Names) -> P:

@@ -120,6 +120,12 @@ class Flow:
         return strip(tuple(_items(self)))
 
 
+def cut(nodes: list[Node], state: State, after: State) -> State:
+    """The state after, with a cut where it is another."""
+    nodes += [Cut(after, None, None)] if after != state else []
+    return after
+
+
 def opening(flow: Flow) -> Iterator[Cut | Step]:
     """The conditions and assumptions that a flow begins with, up to the last assumption, or else all conditions."""
     first: list[Cut | Step] = []

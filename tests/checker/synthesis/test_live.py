@@ -11,6 +11,7 @@ from checker.synthesis.flow import analyse
 from checker.synthesis.nodes import Cut
 from checker.synthesis.outline import Block, bare
 from logic.assertions import show_p
+from tests.checker.synthesis.bounded import result, valid
 from tests.logic.rules.applications import facts, stmt
 
 ORACLE = Oracles()
@@ -57,6 +58,38 @@ def test_what_the_next_turn_reads_is_live_at_the_end_of_a_turn() -> None:
 def test_facts_that_are_kept(p: str, dead: str, changed: str, kept: str) -> None:
     found = live.kept(facts(p), frozenset(dead.split()), frozenset(changed.split()))
     assert show_p(found) == show_p(facts(kept) if kept != "true" else ())
+
+
+@pytest.mark.parametrize(
+    ("p", "read", "left"),
+    [
+        ("x == n && y == 0", "y", "y == 0"),
+        ("x == y + n && y == 0", "y", "y == 0"),
+        ("x == y && y == z && z >= 0", "z", "z >= 0"),  # y when x is gone
+        ("x == n && x >= 1", "", "x >= 1 && x == n"),  # n >= 1
+        ("z == x / 2 && y == x", "y z", "y == x && z == x / 2"),
+        ("x >= n", "", "x >= n"),
+    ],
+)
+def test_what_only_dead_variables_are_is_dropped(p: str, read: str, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert live.spoken(facts(p), frozenset(read.split())) == facts(p)  # of a few facts, none is
+    monkeypatch.setattr("checker.limits.KNOWN", 0)
+    assert {*live.spoken(facts(p), frozenset(read.split()))} == {*facts(left)}
+
+
+def test_what_copies_are_is_forgotten_where_nothing_reads_them_any_more() -> None:
+    names = [f"x{i}" for i in range(30)]
+    header = f"kernel k\nmetric steps\nblock 32\nparam int n;\nglobal int A[];\nlocal int {', '.join(names)}, y;\n"
+    copies = " ".join(f"{x} <- n + {i}; A[{x}] <- 0;" for i, x in enumerate(names))
+    flow = analyse(parse_outline(f"{header}begin\n{copies} y <- 0; while (y < n) {{ y <- y + 1; }}\nend", "k"), ORACLE)
+    (cut,) = (node for node in flow.nodes if isinstance(node, Cut))
+    assert show_p(cut.state.p) == "y == 0"
+    assert show_p(flow.end.p) == "y >= 0 && y >= n"
+
+
+def test_what_an_invariant_has_is_not_forgotten_in_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.limits.KNOWN", 0)
+    valid(result("z <- n / 2; y <- z; x <- 0; while (x < m) { A[y] <- 0; y <- x; x <- x + 1; }"))
 
 
 def test_counters_are_forgotten_after_their_loops() -> None:
