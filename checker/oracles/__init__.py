@@ -224,8 +224,13 @@ class Oracles:
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
                     return Unknown("syntactic", "a potential is over integers")
                 facts = (*self._facts_of(o.p, context), *self._by_contracts(o.p, [o.q - o.r], context))
-                exact = arithmetic.at_least(facts, o.q, o.r) or _by_arithmetic(o, context)
-                found = exact or self._solved(lambda: smt.at_least(o, facts, sigma, desk).answer())
+                if exact := arithmetic.at_least(facts, o.q, o.r):
+                    return exact
+                question = smt.at_least(o, facts, sigma, desk)
+                # a store may not keep contracts, of which the facts say a part
+                if self.pace == "all" and not context.launch.contracts and (hopeless := question.hopeless):
+                    return hopeless
+                found = _by_arithmetic(o, context) or self._solved(question.answer)
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
                 return (_proved(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():

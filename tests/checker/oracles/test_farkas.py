@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from checker.certificates.judge import decided, implied
 from checker.notation import parse_expr, parse_potential
 from checker.oracles import Oracles, factors, farkas
-from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Uniform, assume, conj, launch_facts
+from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Refuted, Uniform, assume, conj, launch_facts
 from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
@@ -459,6 +459,14 @@ def poly(coefficients: list[tuple[int, int]]) -> Poly:
 
 POLYS = st.lists(st.tuples(st.integers(0, len(ATOMS) - 1), st.integers(-4, 6)), max_size=3).map(poly)
 EASY = st.lists(st.tuples(st.integers(0, len(ATOMS) - 1), st.integers(0, 3)), max_size=2).map(poly)
+
+
+def test_no_proof_is_looked_for_of_what_an_example_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[AtLeast] = []
+    monkeypatch.setattr(farkas, "proof", lambda o, _: asked.append(o))
+    verdict = Oracles()(at_least("x == (n & y)", "x", "n"), CONTEXT)
+    assert isinstance(verdict, Refuted)
+    assert not asked
 
 
 @settings(max_examples=80)
