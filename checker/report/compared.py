@@ -90,6 +90,12 @@ def _more(r: Row) -> list[str]:
     return told
 
 
+def _meanings(rows: Sequence[Row]) -> dict[str, str]:
+    """The meanings of the verdicts of rows, each to stand behind its verdict."""
+    met = {r["verdict"] for r in rows}
+    return {word: told.removeprefix(f"{word}: ") for word, told in TOLD.items() if word in met}
+
+
 def as_text(rows: Sequence[Row]) -> str:
     """For a person: a line for each metric of each kernel, and what each verdict means."""
     lines: list[str] = []
@@ -100,9 +106,9 @@ def as_text(rows: Sequence[Row]) -> str:
             lines.append(f"  {r['metric']:<{widths[0]}}  {r['verdict']:<{widths[1]}}  {_change(r)}")
             lines += [f"      {text}" for text in _more(r)]
         lines.append("")
-    met = [word for word in TOLD if any(r["verdict"] == word for r in rows)]
+    met = _meanings(rows)
     width = max(map(len, met), default=0)
-    lines += [f"{word:<{width}}  {TOLD[word].removeprefix(f'{word}: ')}" for word in met] or ["nothing to compare"]
+    lines += [f"{word:<{width}}  {told}" for word, told in met.items()] or ["nothing to compare"]
     assumed = list(dict.fromkeys(text for r in rows for text in r["assumptions"]))
     lines += ["", "This assumes:", *(f"  - {text}" for text in assumed)] if assumed else []
     return "\n".join(lines)
@@ -116,10 +122,8 @@ def as_page(rows: Sequence[Row], accept: Collection[str]) -> Page:
         bounds = (r[name] if r[name] is not None else "no bound" for name in ("old", "new"))
         cells.append((r["kernel"], r["metric"], r["verdict"], *bounds, "; ".join(_more(r))))
     sections = [Section(head=head if cells else (), rows=cells, code=("kernel", "old bound", "new bound"))]
-    met = [
-        f"{word}: {told.removeprefix(f'{word}: ')}" for word, told in TOLD.items() if any(c[2] == word for c in cells)
-    ]
-    sections.append(Section("What the verdicts mean", items=met or ["nothing to compare"]))
+    met = [f"{word}: {told}" for word, told in _meanings(rows).items()] or ["nothing to compare"]
+    sections.append(Section("What the verdicts mean", items=met))
     faults = [_fault(r) for r in rows if r["verdict"] not in ("certified", *accept)]
     return Page("Two versions", sections, faults, list(dict.fromkeys(text for r in rows for text in r["assumptions"])))
 
