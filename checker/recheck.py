@@ -1407,6 +1407,8 @@ class Lanes:
                 if share < n and len(window) == 1:
                     whole = [unreduced(array, v) for v in part]
                     n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
+                if share < n and len(window) == 1 and (ways := clamped(list(part))):
+                    n = min(n, max(at_indices(array, [(v, ()) for v in way], window, share) for way in ways))
                 here += n - 1
             most = max(most, here)
         return most
@@ -1474,6 +1476,36 @@ def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
                 if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
                     return whole, (abs(c), rest, *truncated)
     return v, ()
+
+
+def clamped(values: list[Potential], step: int = 0) -> list[list[Potential]]:
+    """Of values that are each w or one u, all the lesser or all the greater of both: ways of which one has all that
+    they are.
+
+    w + c*max0(d) is w or w + c*d, whichever is u. Where the w differ by constants, let s divide these and each c. The
+    values are all u, or are in steps of s between the least and the largest w: if u is between these, it is in
+    a step, and else beyond all of them. The same holds of what is so clamped once more. No ways for all else.
+    """
+    for up, _, u, _ in sides(values[0]) if len(values) > 1 else ():
+        found = [next(((c, w) for way, c, end, w in sides(v) if (way, end) == (up, u)), (0, v)) for v in values]
+        if all(c for c, _ in found) and (ways := clamped([w for _, w in found], gcd(step, *(c for c, _ in found)))):
+            return [*ways, [u]]
+    numbers = [v - values[0] for v in values]
+    apart = [int(n) for n in numbers if not isinstance(n, Poly)]
+    if not step or len(apart) < len(numbers):
+        return []
+    window = range(min(apart), max(apart) + 1, gcd(step, *apart))
+    return [[values[0] + n for n in window]] if len(window) <= MAX_SPAN else []
+
+
+def sides(v: Potential) -> Iterator[tuple[bool, int, Potential, Potential]]:
+    """Both ends of each c*max0(d) in a sum, in either order: whether it is their larger one, and c."""
+    for atom, c in linear(v):
+        if atom[0] == "max0" and integral(atom[1]) and c.denominator == 1:
+            spend(2 * len(terms(v)))
+            one = v - single(*atom) * c
+            other = one + atom[1] * c
+            yield from ((c > 0, int(c), one, other), (c > 0, int(c), other, one))
 
 
 def multiples(array: Array, values: list[tuple[Potential, Any]]) -> int:

@@ -7,7 +7,7 @@ banks, can be shifted without changing a count. Bases are aligned to `Hardware.a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
@@ -71,6 +71,48 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
 
     Equal values are given once only, except None, which is given once a lane.
     """
+    given = [*values]
+    found = _worst(what, given, array, hw, atoms)
+    known = [v for v in given if v is not None]
+    ways = _clamped(known, atoms) if len(known) == len(given) else []
+    most = max((_worst(what, way, array, hw, atoms) for way in ways), key=lambda c: c.n, default=found)
+    return min(found, most, key=lambda c: c.n)
+
+
+def _clamped(values: Sequence[Number], atoms: Atoms, step: int = 0) -> list[list[Number]]:
+    """Of values that are each w or one u, all the lesser or all the greater of both: ways of which one has all that
+    they are.
+
+    Where the w differ by constants, let s divide these and what u - w is a multiple of. The values are all u, or are in
+    steps of s between the least and the largest w: if u is between these, it is in a step, and else beyond all of
+    them. The same holds of what is so clamped once more. No ways for all else.
+    """
+    for up, _, u, _ in _ends(values[0], atoms) if len(values) > 1 else ():
+        ends = [next(((c, w) for way, c, end, w in _ends(v, atoms) if (way, end) == (up, u)), (0, v)) for v in values]
+        if all(c for c, _ in ends) and (
+            ways := _clamped([w for _, w in ends], atoms, gcd(step, *(c for c, _ in ends)))
+        ):
+            return [*ways, [u]]
+    if not step or len({terms_of(v) for v in values}) > 1:
+        return []
+    numbers = [const_of(v) - const_of(values[0]) for v in values]
+    window = range(min(numbers), max(numbers) + 1, gcd(step, *numbers))
+    return [[plus(values[0], n) for n in window]] if len(window) <= MAX_SPAN else []
+
+
+def _ends(v: Number, atoms: Atoms) -> Iterator[tuple[bool, int, Number, Number]]:
+    """Both ends of each c*min(a, b) or c*max(a, b) in a sum, in either order: whether it is their larger one, and c."""
+    for m, c in terms_of(v):
+        match atoms.keys[m[0]] if len(m) == 1 else None:
+            case ("min" | "max" as op, Form() | int() as a, Form() | int() as b):
+                rest = minus(v, Form(((m, c),), 0))
+                one, other = plus(rest, scaled(a, c)), plus(rest, scaled(b, c))
+                up = (op == "max") == (c > 0)
+                yield from ((up, c, one, other), (up, c, other, one))
+
+
+def _worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardware, atoms: Atoms) -> Count:
+    """The same by rows, whatever is clamped."""
     rows: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
     anywhere = 0
     for v in values:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
-from math import gcd
+from math import gcd, prod
+from operator import add, mul
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -353,3 +358,179 @@ def test_span_counts_neighbours_at_the_worst_alignment() -> None:
     assert [span_count("Conflicts", FLOATS, NVIDIA, d) for d in (0, 31, 32, 63, 64)] == [1, 1, 2, 2, 3]
     odd = Hardware("odd", sector=8, banks=4, word=4, warp=4, alignment=8)
     assert span_count("MemReads", Array("D", "global", DOUBLE, 8), odd, 3) == 4
+
+
+Clamp = tuple[str, int, tuple[int, int], int]
+"""c*op(inside, u) + r: op, c, what u is of q and as a constant, and r."""
+
+
+def _clamps(inside: Any, clamps: Sequence[Clamp], q: Any, ops: Mapping[str, Any]) -> Any:
+    """Inside of some clamps, by a checker's own operations."""
+    for op, c, (of_q, const), r in clamps:
+        u = ops["+"](ops["*"](q, of_q), const)
+        inside = ops["+"](ops["*"](ops[op](inside, u), c), r)
+    return inside
+
+
+PLAIN: Final[dict[str, Any]] = {"+": add, "*": mul, "min": min, "max": max}
+
+
+def _in_both(lanes: Sequence[tuple[tuple[int, int], Sequence[Clamp]]]) -> tuple[Atoms, Any, Any]:
+    """The values of a*p + b in clamps, for one checker, and for the other in each of its forms of a maximum."""
+    atoms = Atoms()
+    ops = {"+": plus, "*": scaled, **{op: partial(_applied, atoms, op) for op in ("min", "max")}}
+    p, q = atoms.atom("p"), atoms.atom("q")
+    first = [_clamps(plus(scaled(p, a), b), clamps, q, ops) for (a, b), clamps in lanes]
+    one, two = recheck.single("param", "p"), recheck.single("param", "q")
+    others = []
+    for part in (recheck.max0, lambda d: d + recheck.max0(d * -1)):
+        theirs = {"+": recheck.plus, "*": recheck.times, **{op: partial(_binary, part, op) for op in ("min", "max")}}
+        others.append([_clamps(recheck.times(one, a) + b, clamps, two, theirs) for (a, b), clamps in lanes])
+    return atoms, first, others
+
+
+def _applied(atoms: Atoms, op: str, a: Any, b: Any) -> Any:
+    return atoms.apply(op, (a, b))
+
+
+def _binary(part: Any, op: str, a: Any, b: Any) -> Any:
+    return recheck.binary(op, a, b, part)
+
+
+def _number(v: Any, at: Mapping[str, int], atoms: Atoms) -> int:
+    """What a value of either checker is where p and q are these."""
+    if isinstance(v, forms.Form):
+        return v.const + sum(c * prod(_known(atoms.keys[a], at, atoms) for a in m) for m, c in v.terms)
+    return int(sum(c * prod(_known(a, at, atoms) ** e for a, e in m) for m, c in recheck.terms(v)))
+
+
+def _known(key: Any, at: Mapping[str, int], atoms: Atoms) -> int:
+    match key:
+        case ("max0", d):
+            return max(0, _number(d, at, atoms))
+        case ("min" | "max" as op, a, b):
+            return int(PLAIN[op](*(x if isinstance(x, int) else _number(x, at, atoms) for x in (a, b))))
+        case _:
+            return at[key if isinstance(key, str) else key[1]]
+
+
+def _ways(lanes: Sequence[tuple[tuple[int, int], Sequence[Clamp]]]) -> list[bool]:
+    """Whether each checker knows ways, of which one has all values wherever p and q are."""
+    atoms, first, others = _in_both(lanes)
+    known: list[Sequence[Any]] = [counts._clamped(list(dict.fromkeys(first)), atoms)]
+    known += [recheck.clamped(list(dict.fromkeys(values))) for values in others]
+    for p, q in product(range(-6, 7), range(-25, 26)):
+        at = {"p": p, "q": q}
+        truth = {_clamps(a * p + b, clamps, q, PLAIN) for (a, b), clamps in lanes}
+        assert {_number(v, at, atoms) for v in first} == truth
+        for ways in known:
+            assert not ways or any(truth <= {_number(v, at, atoms) for v in way} for way in ways)
+    return [bool(ways) for ways in known]
+
+
+ROW: Final = tuple((1, n) for n in range(5))
+EVEN: Final = tuple((4, 2 * n) for n in range(5))
+CLAMPED: Final[dict[str, Any]] = {
+    "min(p + l, q)": (ROW, [("min", 1, (1, 0), 0)]),
+    "max(p + l, q)": (ROW, [("max", 1, (1, 0), 0)]),
+    "3*min(p + l, q) + 1": (ROW, [("min", 3, (1, 0), 1)]),
+    "1 - 2*max(p + l, q)": (ROW, [("max", -2, (1, 0), 1)]),
+    "-min(p + l, q)": (ROW, [("min", -1, (1, 0), 0)]),
+    "max(min(p + l, q), 0)": (ROW, [("min", 1, (1, 0), 0), ("max", 1, (0, 0), 0)]),
+    "max(2*min(p + l, q), q)": (ROW, [("min", 2, (1, 0), 0), ("max", 1, (1, 0), 0)]),
+    "2*max(3*min(p + l, q), 1)": (ROW, [("min", 3, (1, 0), 0), ("max", 2, (0, 1), 0)]),
+    "min(max(min(p + l, q), 0), 7)": (ROW, [("min", 1, (1, 0), 0), ("max", 1, (0, 0), 0), ("min", 1, (0, 7), 0)]),
+    "min(4*p + 2*l, q)": (EVEN, [("min", 1, (1, 0), 0)]),
+    "min(4*p + 2*l, 2*q + 1)": (EVEN, [("min", 1, (2, 1), 0)]),
+    "min(2*p + l, 2*q)": ([(2, n) for n in range(5)], [("min", 1, (2, 0), 0)]),
+    "min(p + 3*l, q)": ([(1, 3 * n) for n in range(5)], [("min", 1, (1, 0), 0)]),
+    "2*min(p + 3*l, q)": ([(1, 3 * n) for n in range(5)], [("min", 2, (1, 0), 0)]),
+    "min(p + l, q), some lanes": ([(1, 0), (1, 1), (1, 5), (1, 6)], [("min", 1, (1, 0), 0)]),
+    "min(p + l, q), two lanes": (ROW[:2], [("min", 1, (1, 0), 0)]),
+    "max(p - l, q)": ([(1, -n) for n in range(5)], [("max", 1, (1, 0), 0)]),
+}
+
+
+@pytest.mark.parametrize("text", CLAMPED)
+def test_what_is_clamped_is_all_in_steps_or_one_value(text: str) -> None:
+    rows, clamps = CLAMPED[text]
+    assert all(_ways([(row, clamps) for row in rows]))
+
+
+LOW_HIGH: Final[tuple[list[Clamp], list[Clamp]]] = ([("min", 1, (1, 0), 0)], [("max", 1, (1, 0), 0)])
+
+
+@pytest.mark.parametrize(
+    "lanes",
+    [
+        [(row, LOW_HIGH[row[1] % 2]) for row in ROW],
+        [(row, LOW_HIGH[0] if row[1] else []) for row in ROW],
+        [(row, LOW_HIGH[0] if row[1] < 4 else []) for row in ROW],
+        [(row, [("min", 1, (1, row[1]), 0)]) for row in ROW],
+        [(row, [("min", 1, (1, row[1] // 2), 0)]) for row in ROW],
+        [((n, n), LOW_HIGH[0]) for n in range(5)],
+        [((1 + n % 2, n), LOW_HIGH[0]) for n in range(5)],
+        [((2, 0), [("max", 1, (2, 0), 0)]), ((1, 1), [("min", 2, (1, 0), 0)])],
+        [((1, n), [("min", 1, (1, 0), n)]) for n in range(5)],
+        [(row, []) for row in ROW],
+        [((1, 0), LOW_HIGH[0])],
+        [],
+    ],
+)
+def test_nothing_is_said_of_lanes_that_are_clamped_apart(lanes: Any) -> None:
+    """One at the greater and one at the lesser, one not at all, some at other values, rows apart, or just one value."""
+    assert not any(_ways(lanes)) if lanes else counts._clamped([], Atoms()) == []
+
+
+def test_random_clamps_are_in_one_of_their_ways() -> None:
+    random, known = Random(5), Counter[tuple[bool, ...]]()
+    for _ in range(30):
+        step, a = random.randint(1, 3), random.randint(0, 3)
+        rows = [(a, step * n + random.randint(0, random.randint(0, 1))) for n in range(4)]
+        clamps: list[Clamp] = [
+            (
+                random.choice(("min", "max")),
+                random.choice((-2, -1, 1, 2, 3)),
+                (random.randint(-1, 2), random.randint(-3, 3)),
+                1,
+            )
+            for _ in range(random.randint(1, 2))
+        ]
+        spoilt = random.random() < 0.3
+        other = [(op, random.choice((c, -c)), (f, k), r + random.randint(0, 1)) for op, c, (f, k), r in clamps]
+        lanes = [(row, other if spoilt and not n else clamps) for n, row in enumerate(rows)]
+        known[tuple(_ways(lanes))] += 1
+    assert known[True, True, True] > 10
+
+
+def test_steps_between_clamps_are_no_more_than_a_window() -> None:
+    for most in (counts.MAX_SPAN, recheck.MAX_SPAN):
+        for apart in (most - 1, most):
+            atoms, first, others = _in_both([((1, n), LOW_HIGH[0]) for n in (0, apart)])
+            ways = counts._clamped(first, atoms) if most == counts.MAX_SPAN else recheck.clamped(others[0])
+            assert bool(ways) == (apart < most)
+
+
+@pytest.mark.parametrize("array", [FLOATS, Array("C", "global", INT, 1), Array("G", "global", FLOAT, 12, 4, 4)])
+@pytest.mark.parametrize(
+    "text", ["min(p + l, q)", "3*min(p + l, q) + 1", "1 - 2*max(p + l, q)", "max(min(p + l, q), 0)"]
+)
+def test_clamped_rows_touch_no_more_than_rows(text: str, array: Array) -> None:
+    """Both checkers against enumeration: q before, among and behind the lanes."""
+    lanes = [((32, n), CLAMPED[text][1]) for n in range(32)]
+    truth = max(
+        sectors(
+            [array.stride * _clamps(32 * p + n, clamps, q, PLAIN) + array.offset for (_, n), clamps in lanes],
+            array.width,
+            NVIDIA,
+        )
+        for p, q in product(range(3), range(-2, 99))
+    )
+    atoms, first, others = _in_both(lanes)
+    assert worst("MemReads", first, array, NVIDIA, atoms).n == truth
+    unknown = worst("MemReads", [*first, None], array, NVIDIA, atoms).n
+    assert unknown >= truth + one_access("MemReads", array, NVIDIA)
+    other = recheck.Array("global", recheck.INT, array.stride, array.offset, array.width, NVIDIA.sector, 1)
+    for values in others:
+        here = [recheck.at_indices(other, [(v, ()) for v in way], range(1), 0) for way in recheck.clamped(values)]
+        assert max(here) == truth

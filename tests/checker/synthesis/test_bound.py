@@ -23,6 +23,7 @@ from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 from semantics.grid import run
 from semantics.lockstep import Initial
+from tests.checker.synthesis import bounded
 from tests.checker.synthesis import test_flags as flags
 from tests.checker.synthesis.bounded import storing
 
@@ -462,3 +463,10 @@ def test_what_charges_nothing_is_bounded_without_facts() -> None:
 )
 def test_what_a_metric_may_charge(name: str, metric: Metric, charged: bool) -> None:
     assert charges(metric, kernel(name)) == charged
+
+
+@pytest.mark.parametrize("index", ["min(i, n - 1)", "max(min(i, n - 1), 0)", "max(i, n)"])
+def test_a_clamped_row_takes_no_more_than_a_row(index: str) -> None:
+    """In both checkers."""
+    found = bounded.result(f"x <- A[{index.replace('i,', '32 * blockIdx.x + tid.x,')}];")
+    assert str(bounded.valid(found)) == "4"

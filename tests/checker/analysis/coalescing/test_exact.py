@@ -65,15 +65,15 @@ def stores(found: Analysis) -> tuple[str, int, int]:
         ("A[t ^ 16] = 1;", "coalesced", 1),
         # calls
         (GLOBAL + "A[__mul24(blockIdx.x, blockDim.x) + t] = 1;", "coalesced", 1),
-        (GLOBAL + "A[min(i, n)] = 1;", "misaligned", 2),
+        (GLOBAL + "A[min(i, n)] = 1;", "coalesced", 1),
         (GLOBAL + "A[max(i - 1, 0)] = 1;", "misaligned", 2),
-        (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 4),
+        (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 3),
         (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 4),
         (GLOBAL + "A[t % 2 ? max(i, n) : i] = 1;", "uncoalesced", 3),
         (GLOBAL + "A[abs(i)] = 1;", "coalesced", 1),
         # values from conditionals
         (GLOBAL + "int j = i; if (j < 0) j = 0; A[j] = 1;", "coalesced", 1),
-        (GLOBAL + "int j = i; if (j >= n) j = n - 1; A[j] = 1;", "misaligned", 2),
+        (GLOBAL + "int j = i; if (j >= n) j = n - 1; A[j] = 1;", "coalesced", 1),
         (GLOBAL + "int j; if (n > 3) j = i; else j = i + 32; A[j] = 1;", "coalesced", 1),
         (GLOBAL + "int j; if (n > 3) j = i; else j = i + 1; A[j] = 1;", "misaligned", 2),
         (GLOBAL + "int j = n > 3 ? i : 2 * i; A[j] = 1;", "uncoalesced", 3),
