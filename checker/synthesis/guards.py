@@ -135,9 +135,16 @@ def shared_elements(p: Poly, x: X) -> bool:
 
 
 def by_elements(distance: Poly, facts: Facts) -> Poly | None:
-    """A bound of a distance by a fact about the elements of arrays in it, with none of them left; None without one."""
+    """A bound of a distance by facts about the elements of arrays in it, with none of them left; None without. One fact
+    may speak of all of them, as of rows of a width, or each of some, as where a begin and an end are limited apart."""
     known = [p for p in map(facts.plain, facts.nonnegative) if elements_in([p])]
-    return next((distance + p for p in known if not elements_in([distance + p])), None)
+    while left := elements_in([distance]):
+        sums = [(len(elements_in([distance + p])), distance + p) for p in known]
+        least = min((count for count, _ in sums), default=len(left))
+        if least >= len(left):
+            return None
+        distance = next(total for count, total in sums if count == least)
+    return distance
 
 
 def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:

@@ -59,6 +59,19 @@ __global__ void met(const int *row, const float *val, float *y, int n, int most)
 """
 
 
+SEGMENTS = """
+//@ requires forall i in [0, n): 0 <= first[i] && first[i] <= 30;
+//@ requires forall i in [0, n): 10 <= last[i] && last[i] <= most;
+__global__ void segments(const int *first, const int *last, const float *val, float *y, int n, int most) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= n) return;
+    float sum = 0;
+    for (int j = first[t]; j < last[t]; j++) sum += val[j];
+    y[t] = sum;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "most"),
     [
@@ -66,8 +79,15 @@ __global__ void met(const int *row, const float *val, float *y, int n, int most)
         (FOUND, "36 + 160*max(0, most)"),
         (SLICED, "6 + 43*max(0, ceil((start[min(1 + 4*blockIdx.x + warp.index, slices)]"),
         (UNTIL, "5 + max(0, n - 1)"),
+        (SEGMENTS, "12 + 9*max(0, most)"),
     ],
-    ids=["until the end of a row is met", "union-find with path halving", "sliced ELL", "until an element is 5"],
+    ids=[
+        "until the end of a row is met",
+        "union-find with path halving",
+        "sliced ELL",
+        "until an element is 5",
+        "begin and end limited apart",
+    ],
 )
 def test_loops_that_end_by_what_they_read(
     source: str, most: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
