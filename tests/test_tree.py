@@ -205,6 +205,8 @@ def test_every_limit_is_one() -> None:
     assert names
     assert [name for name in names if f"limits.{name}" not in product] == []
     assert re.findall(r'^([A-Z_]+): Final = .*\n"""', source, re.MULTILINE) == names
+    told = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([A-Z_]+)` \|", told, re.MULTILINE) == names, "`make limits` makes the page anew"
 
 
 def test_an_environment_that_is_a_link_is_not_cleared(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from checker import limits
-from logic.assertions import Dim
+from logic.assertions import Dim, Launch
 from logic.metrics import METRICS
 
 if TYPE_CHECKING:
+    from checker.synthesis.bound import Per
     from checker.synthesis.outline import Outline
     from logic.syntax import Kernel
 
@@ -32,18 +33,58 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "limits.md"
 METRIC: Final = METRICS["sectors"]
 
-KERNELS: Final = {
-    "bounds": ("addSub3",),
-    "dear runs": ("addSub3",),
-    "refusals": (),
-}
-"""Kernels of the suite that are looked at."""
-
-EVERY: Final = 3
-"""One of so many loops is looked at."""
+DEAR: Final = ("addSub3",)
+"""Kernels of the suite whose dearest runs are looked for."""
 
 MISTAKES: Final = 2
 """Outlines with a mistake, of those that the tests of `check` have."""
+
+NOTHING: Final = ("PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT", "ZONES", "FAMILY")
+"""Limits that may be 0; of others the least is 1, or a hundredth of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A kernel that a limit is known to buy a bound of, by the body of its function: B gets what t, the thread, comes
+    to."""
+
+    body: str
+    metric: str = "sectors"
+    per: Per = "warp"
+    block: Dim = (32, 1, 1)
+    grid: Dim = (None, None, None)
+
+
+EXAMPLES: Final = {
+    "UNROLLED": Example("for (int i = 1; i < 200; i *= 3) B[t + 32 * i] = i;"),
+    "PEELED": Example("int i = 0; do { x += A[0]; i++; if (i == 9) break; } while (i < n); B[t] = x;"),
+    "MODULUS": Example(
+        "for (int i = blockIdx.x * blockDim.x + t; i < n; i += blockDim.x * gridDim.x) B[i] = A[i];",
+        per="grid",
+        block=(64, 1, 1),
+        grid=(4, 1, 1),
+    ),
+    "ENDS": Example("int e = min(A[blockIdx.x], 100); for (int i = 0; i < e; i++) B[0] = i;"),
+    "DEFINITION": Example("int y = t % n; x = t / n; int z = x % m; x = x / m; B[(x * m + z) * n + y] = 1;"),
+    "FLAGGED": Example("for (int i = 0; i < n; i++) { if (i == 5) break; x += A[0]; } B[t] = x;"),
+    "RELAXED": Example(
+        "int lo = t - m < 0 ? 0 : t - m, hi = n < t + m ? n : t + m; for (int i = lo; i < hi; i++) B[0] = i;"
+    ),
+    "SHARPER": Example("for (int i = 0; i < n; i++) { if (i < m) x += A[0]; } B[t] = x;"),
+    "FACTORS": Example("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x += A[0]; B[t] = x;"),
+    "NAMES": Example(
+        "int y = A[t]; x = max(0, y - m); y = min(n, y + m); for (; x < y; x++) A[0] = 1;",
+    ),
+    "TURNS": Example("for (int i = 0; i < n; i++) { if (i < m) x += A[0]; if (i < 9) x += A[1]; } B[t] = x;"),
+    "LOOPS": Example("for (int i = t; i < 32; i += blockDim.x) for (int j = i; j < n; j += 32) B[j] = 1;"),
+    "CASES": Example(
+        "int e = max(n, 0); for (int i = 0; i < e; i++) x += A[0]; for (int i = e; i < m; i++) x += A[0]; B[t] = x;"
+    ),
+    "VALUE": Example("for (int i = t % 32 + t / 32 * 4; i < n; i += 64) B[i] = 1;", block=(64, 1, 1)),
+    "ZONES": Example("for (int j = n - 1; j >= 0; j--) { if (t + j >= m) break; x += 3; } B[t] = x;", "divwarps"),
+}
+"""For each limit of searches for bounds a kernel that needs it."""
+
 HEAD: Final = """# Limits of searches
 
 Made by `make limits` (`python -m tests.bench.limits`), which sets each limit of `checker/limits.py` to the least and
@@ -52,15 +93,13 @@ larger one it may take longer. To turn one, change its line in `checker/limits.p
 
 Seconds are processor time for the whole collection.
 
-The collection is small: "none" says that none of it needs the limit, not that nothing does. That each of these is of
-use to something is for the tests of the search to say.
+The collections are small: "none" says that none of theirs needs the limit, not that nothing does.
 """
 
 KINDS: Final = {
-    "bounds": "Bounds that are lost, or another one, of {count}: {kernels}, and loops of the "
-    "tests of the search, one of three; metric sectors.",
-    "dear runs": "Costs of the dearest run that is found, lost or other ones, of {count}: {kernels}, at the sizes of "
-    "the suite.",
+    "bounds": "Bounds of {count} small kernels, one for a limit, that are lost or become others.",
+    "dear runs": "Costs of the dearest run that is found of addSub3 at the sizes of the suite, lost or other ones, of "
+    "{count}: by a search that ends early and by that of `--tight`.",
     "refusals": "Answers on outlines with a mistake, lost or other ones, of {count}: a state that shows it, a run that "
     "costs more than is claimed, a change that would do.",
 }
@@ -79,9 +118,7 @@ class Limit:
     def turned(self, more: bool) -> tuple[int | float, ...]:
         """The values that are tried."""
         whole = isinstance(self.value, int)
-        least = (
-            (0 if self.name in ("PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT") else 1) if whole else 0.01
-        )
+        least = (0 if self.name in NOTHING else 1) if whole else 0.01
         return (least, self.value * 10) if more else (least,)
 
 
@@ -106,42 +143,21 @@ def listed() -> list[Limit]:
 # --- one measurement -------------------------------------------------------------------------------------------------
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Loops that the tests of the search bound, as outlines: the first of each test."""
-    from tests.checker.synthesis import test_flags, test_logarithms, test_search
-    from tests.checker.synthesis.bounded import HEADER
-
-    found = []
-    for module in (test_search, test_logarithms, test_flags):
-        for name, test in vars(module).items():
-            for mark in getattr(test, "pytestmark", ()):
-                if mark.name == "parametrize" and mark.args[0] in (("body", "bound"), "body", ("body", "turns")):
-                    row = next(iter(mark.args[1]))
-                    body = row if isinstance(row, str) else row[0]
-                    found.append((name.removeprefix("test_"), f"{HEADER}{body}\nend"))
-    yield from found[::EVERY]
-
-
-def found_bounds(_: Path) -> dict[str, str | None]:
-    """The bounds of kernels and loops, by name."""
+def found_bounds(folder: Path) -> dict[str, str | None]:
+    """The bounds of the examples, by the limits that they are for."""
     from checker.certificates.claims import shown
-    from checker.notation import parse_outline
-    from checker.notation.problem import SyntaxProblem
     from checker.oracles import Oracles
     from checker.synthesis.bound import find_bounds
-    from tests.bench.growth import in_sequence, kernel_of, nested
+    from semantics.cuda import read_cuda
 
-    outlines = {name: outline(name) for name in KERNELS["bounds"]}
-    outlines |= {
-        name: bare_outline(kernel_of(text), (32, 1, 1))
-        for name, text in (("nest", nested(2)), ("sequence", in_sequence(2)))
-    }
-    for name, text in texts():
-        with suppress(SyntaxProblem):  # a part that the test makes a program of
-            outlines[name] = parse_outline(text, name)
     told: dict[str, str | None] = {}
-    for name, one_ in outlines.items():
-        (r,) = find_bounds(one_, [METRIC], Oracles(), judge=False)
+    for name, example in EXAMPLES.items():
+        path = folder / f"{name}.cu"
+        path.write_text(
+            f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {example.body} }}"
+        )
+        here = bare_outline(read_cuda(str(path)).kernel, Launch(example.block, example.grid))
+        (r,) = find_bounds(here, [METRICS[example.metric]], Oracles(), per=example.per, judge=False)
         told[name] = None if r.claim is None else str(shown(r.claim))
     return told
 
@@ -151,16 +167,16 @@ def outline(name: str) -> Outline:
     from proofs.make import BLOCKS
     from semantics.cuda import read_cuda
 
-    return bare_outline(read_cuda(str(ROOT / "proofs" / name / "kernel.cu")).kernel, BLOCKS[name])
+    return bare_outline(read_cuda(str(ROOT / "proofs" / name / "kernel.cu")).kernel, Launch(BLOCKS[name]))
 
 
-def bare_outline(kernel: Kernel, block: Dim) -> Outline:
+def bare_outline(kernel: Kernel, launch: Launch) -> Outline:
     from checker.synthesis.outline import Outline, bare
-    from logic.assertions import Context, Launch
+    from logic.assertions import Context
     from logic.metrics import HARDWARE
     from logic.typing import check_kernel
 
-    return Outline(kernel, Context(check_kernel(kernel), METRIC, HARDWARE["nvidia"], Launch(block)), bare(kernel.body))
+    return Outline(kernel, Context(check_kernel(kernel), METRIC, HARDWARE["nvidia"], launch), bare(kernel.body))
 
 
 def found_runs(_: Path) -> dict[str, str | None]:
@@ -173,12 +189,14 @@ def found_runs(_: Path) -> dict[str, str | None]:
 
     told: dict[str, str | None] = {}
     cases = read_suite()[0]
-    for name in KERNELS["dear runs"]:
+    for name in DEAR:
         here = outline(name)
         claims = [r.claim for r in find_bounds(here, [METRIC], Oracles(), judge=False) if r.claim is not None]
         fill = lambda texts, kernel=here.kernel: read_arrays(kernel, texts)  # noqa: E731
-        for seen in find_witnesses(here.kernel, claims, fill, cases[name].at, (), limits.INPUTS, limits.EFFORT):
-            told[name] = None if seen is None else str(seen.cost)
+        for stale in ("STALE", "PATIENCE"):
+            many = limits.INPUTS, limits.EFFORT, getattr(limits, stale)
+            for seen in find_witnesses(here.kernel, claims, fill, cases[name].at, (), *many):
+                told[f"{name} {stale}"] = None if seen is None else str(seen.cost)
     return told
 
 
@@ -226,8 +244,12 @@ def compared(before: dict[str, str | None], after: dict[str, str | None]) -> str
     more = [k for k, v in before.items() if v is None and after.get(k) is not None]
     other = [k for k, v in before.items() if v is not None and after.get(k) not in (None, v)]
     told = [f"{len(keys)} {what}" for keys, what in ((lost, "lost"), (other, "other"), (more, "more")) if keys]
-    example = (lost + other + more)[:1]
-    return ", ".join(told) + (f" ({example[0]})" if example else "") or "none"
+    example = next(iter(lost + other + more), None)
+    if example is None:
+        return "none"
+    if example in EXAMPLES:  # a bound is told in full
+        example += f": `{before[example] or 'none'}` becomes `{after.get(example) or 'none'}`"
+    return f"{', '.join(told)} ({example})"
 
 
 def table(kind: str, more: bool) -> Iterator[str]:
@@ -235,7 +257,7 @@ def table(kind: str, more: bool) -> Iterator[str]:
     base, seconds = measured(kind)
     count = sum(v is not None for v in base.values())
     yield f"## {kind.capitalize()}\n"
-    told = KINDS[kind].format(count=count, kernels=", ".join(KERNELS[kind]))
+    told = KINDS[kind].format(count=count)
     yield f"{told} Today {seconds:.1f} seconds.\n"
     columns = ["limit", "what it bounds", "value", "with the least", "seconds"]
     yield f"| {' | '.join(columns + ['with ten times', 'seconds'] * more)} |"
