@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final
+from collections.abc import Iterator
 
 from logic.potentials import Apply, Atom, Floor, Max0, Poly, Sym, of_expr
 from logic.syntax import Const, Expr, Op
 
-MAX_COMPARED: Final = 2**14
-"""Comparisons whose polynomials are kept: each fact is read again at every point where it holds."""
 
-
-@lru_cache(maxsize=MAX_COMPARED)
-def differences(e: Expr) -> tuple[tuple[Poly, str], ...]:
+def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
     """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b.
 
     >>> from logic.syntax import Param, Var
@@ -22,18 +17,18 @@ def differences(e: Expr) -> tuple[tuple[Poly, str], ...]:
     [('n - 1 - x', '+')]
     >>> [(str(p), sign) for p, sign in differences(Op("==", (x, n)))]
     [('n - x', '+'), ('x - n', '-')]
-    >>> differences(Op("!=", (x, n)))
-    ()
+    >>> list(differences(Op("!=", (x, n))))
+    []
     """
     match e:
         case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
             p, q = of_expr(a), of_expr(b)
             if p is None or q is None:
-                return ()
-            less = ((q - p - (1 if e.op == "<" else 0), "+"),) if e.op in ("<", "<=", "==") else ()
-            more = ((p - q - (1 if e.op == ">" else 0), "-"),) if e.op in (">", ">=", "==") else ()
-            return less + more
-    return ()
+                return
+            if e.op in ("<", "<=", "=="):
+                yield q - p - (1 if e.op == "<" else 0), "+"
+            if e.op in (">", ">=", "=="):
+                yield p - q - (1 if e.op == ">" else 0), "-"
 
 
 def as_expr(p: Poly, bases: bool = False) -> Expr | None:

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logic import potentials
-from logic.comparisons import differences
 from logic.operators import c_div, c_mod, denote
 from logic.potentials import (
     Leaf,
@@ -228,12 +227,6 @@ def test_what_is_too_long_to_write_is_no_potential() -> None:
         wide = Op("+", (wide, Param(f"n{i}")))
     assert potentials.of_expr(wide) is not None
     assert potentials.of_expr(Op("*", (wide, wide))) is None
-
-
-def test_what_an_equal_expression_says_is_not_worked_out_again() -> None:
-    once, again = (Op("<", (Op("*", (Var("i"), Const(3))), Param("n"))) for _ in range(2))
-    assert potentials.of_expr(once.args[0]) is potentials.of_expr(again.args[0])
-    assert differences(once) is differences(again)
 
 
 def test_a_potential_is_the_same_in_a_process_that_hashes_otherwise() -> None:
