@@ -45,18 +45,10 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
     ("context", "p", "index", "n"),
     [
         # what is clamped is no farther apart than it was
-        (ONE_WARP, "", "min(tid.x + n, m)", 5),
-        (ONE_WARP, "", "max(tid.x - n, 0)", 5),
         (ONE_WARP, "", "tid.x + n < m ? tid.x + n : m", 5),
         (ONE_WARP, "", "tid.x + n <= m ? m : tid.x + n", 5),
         (ONE_WARP, "", "tid.x >= n ? tid.x : n", 5),
-        (ONE_WARP, "", "max(2 * tid.x, n)", 9),
-        (ONE_WARP, "", "max(n - tid.x, 0)", 5),
-        (ONE_WARP, "", "tid.x - max(tid.x - n, 0)", 5),
         (ONE_WARP, "", "tid.x + max(tid.x - n, 0)", 9),
-        (ONE_WARP, "", "max(min(tid.x + n, m), 0)", 5),
-        (ONE_WARP, "x == max(tid.x + n, 0); y == min(x, m)", "y", 5),
-        (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x", "min(x + 1, n - 1)", 5),
         (TWO_ROWS, "", "max(tid.y + n, 0) * m + max(tid.x + m, 0)", 6),
         (TWO_ROWS, "y == max(tid.y - 1, 0); x == min(tid.x + 1, n)", "y * n + x", 6),
         # quotients of neighbours are no farther apart, whatever the sign of what divides them
@@ -78,10 +70,8 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "i == (y >> m & 15); x == i + 8", "8 * n + x", 2),
         # signs, which no literal says
         (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x; blockDim.x % 32 == 0", "x % 32", 4),
-        (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
         # where threadIdx ends
         (ONE_WARP, "tid.x < n; n <= m; m <= 8", "8 * tid.x", 8),
-        (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
         # what is one number, though no fact says so in one piece
         (ONE_WARP, "n <= m; n >= m; m <= 2 * n - 8; n <= 8", "n + tid.x", 4),
         (ANY_ROW, "blockIdx.x <= 0; x == blockIdx.x * 100 + tid.x", "x / 4", 1),
@@ -149,7 +139,6 @@ def test_nothing_is_accessed_where_no_thread_is() -> None:
     [
         ("x >= 0; x <= 15", "x", 1),
         ("x >= 0; x <= 63", "x", 2),
-        ("", "max(tid.x - n, 0)", 1),
         ("x == (y >> m & 255)", "16 + x", 8),
     ],
 )
@@ -159,6 +148,37 @@ def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
     assert said is not None
     assert decided(o, said, ONE_WARP)
     assert proof(reads(p, index, n - 1, array="S"), ONE_WARP) is None
+
+
+@pytest.mark.parametrize(
+    ("context", "p", "index", "n"),
+    [
+        # rows that are clamped at one end, and again at the other
+        (ONE_WARP, "", "min(tid.x + n, m)", 5),
+        (ONE_WARP, "", "max(n - tid.x, 0)", 5),
+        (ONE_WARP, "", "max(min(tid.x + n, m), 0)", 5),
+        (ONE_WARP, "", "max(tid.x - n, 0)", 5),
+        (ONE_WARP, "", "max(2 * tid.x, n)", 8),
+        (ONE_WARP, "", "tid.x - max(tid.x - n, 0)", 4),
+        (ONE_WARP, "x == max(tid.x + n, 0); y == min(x, m)", "y", 5),
+        (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x", "min(x + 1, n - 1)", 5),
+        (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
+        (ONE_WARP, "tid.x > n; n >= 27", "8 * tid.x", 4),
+    ],
+)
+def test_nothing_has_to_be_told_of_rows_that_the_second_checker_follows(
+    context: Context, p: str, index: str, n: int
+) -> None:
+    assert proof(reads(p, index, n), context) is None
+    assert decided(reads(p, index, n), None, context)
+    assert not decided(reads(p, index, n - 1), None, context)
+
+
+def test_nothing_has_to_be_told_of_clamped_banks() -> None:
+    o = reads("", "max(tid.x - n, 0)", 1, array="S")
+    assert proof(o, ONE_WARP) is None
+    assert decided(o, None, ONE_WARP)
+    assert not decided(reads("", "max(tid.x - n, 0)", 0, array="S"), None, ONE_WARP)
 
 
 @pytest.mark.parametrize(
