@@ -396,8 +396,8 @@ class Desk:
         own = [row for i in every if (row := self.rows.get((job, -1, i)))]
         if any(row is None for each in rows for row in each) or not (kernels or own or job in self._heard):
             return None
-        limited = any(row and row["verdict"] in ("timeout", "out of memory") for each in rows for row in each)
-        limited = limited or job in self._hurried  # with more time there may be more to say
+        ended = any(row and row["verdict"] in ("timeout", "out of memory") for each in rows for row in each)
+        limited = ended or job in self._hurried  # with more time there may be more to say
         parts, more = [], []
         for kernel, each in zip(kernels, rows, strict=True):
             read, one = self.reads.get(kernel), self.recalled.get(kernel)

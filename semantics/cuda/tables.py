@@ -94,8 +94,7 @@ def known(st: State, a: Address, t: CType, at: Expr) -> int | None:
 
 def check_unwritten(st: State, body: Stmt) -> None:
     """Raises where a kernel writes to a table, of which it is known what it holds."""
-    for s in statements(body) if st.tables else ():
-        if isinstance(s, Write):
-            root = s.array.partition(".")[0]
-            if any(name.partition(".")[0] == root for name in st.tables):
-                raise unsupported(f"writing to '{root}', which is constant,", s.loc)
+    tables = {name.partition(".")[0] for name in st.tables}
+    for s in statements(body) if tables else ():
+        if isinstance(s, Write) and (name := s.array.partition(".")[0]) in tables:
+            raise unsupported(f"writing to '{name}', which is constant,", s.loc)

@@ -148,15 +148,11 @@ def found_bounds(folder: Path) -> dict[str, str | None]:
     from checker.certificates.claims import shown
     from checker.oracles import Oracles
     from checker.synthesis.bound import find_bounds
-    from semantics.cuda import read_cuda
+    from tests.checker.synthesis.bounded import of_body
 
     told: dict[str, str | None] = {}
     for name, example in EXAMPLES.items():
-        path = folder / f"{name}.cu"
-        path.write_text(
-            f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {example.body} }}"
-        )
-        here = bare_outline(read_cuda(str(path)).kernel, Launch(example.block, example.grid))
+        here = bare_outline(of_body(folder, example.body), Launch(example.block, example.grid))
         (r,) = find_bounds(here, [METRICS[example.metric]], Oracles(), per=example.per, judge=False)
         told[name] = None if r.claim is None else str(shown(r.claim))
     return told

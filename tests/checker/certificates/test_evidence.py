@@ -174,23 +174,19 @@ def test_nothing_has_to_be_told_of_rows_that_the_second_checker_follows(
     assert not decided(reads(p, index, n - 1), None, context)
 
 
-def test_nothing_has_to_be_told_of_clamped_banks() -> None:
-    o = reads("", "max(tid.x - n, 0)", 1, array="S")
-    assert proof(o, ONE_WARP) is None
-    assert decided(o, None, ONE_WARP)
-    assert not decided(reads("", "max(tid.x - n, 0)", 0, array="S"), None, ONE_WARP)
-
-
 @pytest.mark.parametrize(
     ("p", "index"),
     [
+        # a row that is clamped at one end
+        ("", "max(tid.x - n, 0)"),
+        # what lanes permute
         ("x == tid.x; (x & 15) == 0", "(x ^ (n & 7)) % 128"),
         # a reduction that changes nothing of what lanes permute
         ("", "(tid.x ^ (m & 7)) % 200"),
         ("x == tid.x", "(x ^ (m & 7)) % 100"),
     ],
 )
-def test_nothing_has_to_be_told_of_what_lanes_permute(p: str, index: str) -> None:
+def test_nothing_has_to_be_told_of_banks_that_the_second_checker_follows(p: str, index: str) -> None:
     o = reads(p, index, 1, array="S")
     assert proof(o, ONE_WARP) is None
     assert decided(o, None, ONE_WARP)

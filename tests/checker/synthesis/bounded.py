@@ -45,10 +45,13 @@ def valid(found: Result) -> Poly:
     return found.claim.pre.q
 
 
-def storing(folder: Path, body: str) -> Kernel:
-    """A kernel in CUDA C that runs a body and stores x, 4 sectors a warp, where it gets there."""
+def of_body(folder: Path, body: str) -> Kernel:
+    """A kernel in CUDA C that runs a body, in which t is the thread and x is 0 at first."""
     path = folder / "k.cu"
-    path.write_text(
-        f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} B[t] = x; }}"
-    )
+    path.write_text(f"__global__ void k(int *A, int *B, int n, int m) {{ int t = threadIdx.x, x = 0; {body} }}")
     return read_cuda(str(path)).kernel
+
+
+def storing(folder: Path, body: str) -> Kernel:
+    """One that stores x, 4 sectors a warp, where it gets there."""
+    return of_body(folder, f"{body} B[t] = x;")
