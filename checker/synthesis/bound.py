@@ -3,71 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker import limits
-from checker.certificates.evidence import proof as arithmetic_proof
 from checker.certificates.seconded import Check, Prove, Remembered, Seconded, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
-from checker.oracles.maxima import replaced
 from checker.synthesis.asker import Access, Asker, Clock
 from checker.synthesis.elaborate import Elaborator, by_cases, weaken
 from checker.synthesis.flow import analyse
-from checker.synthesis.ghosts import cycles, windows, with_flags, with_ghosts, with_names
-from checker.synthesis.lanewise import cut_to
+from checker.synthesis.ghosts import cycles, windows
 from checker.synthesis.nodes import Flow
 from checker.synthesis.outline import Outline, bare, without
 from checker.synthesis.rules import SOUND
 from checker.synthesis.rules.transformer import Book
 from checker.synthesis.search import Engine, find_potentials, is_solid, risen, with_potentials, without_potentials
+from checker.synthesis.stated import shortened, summable, told_by_contracts, wherever
 from checker.synthesis.sums import antidifference
-from checker.synthesis.turning import may_turn, turning
 from checker.synthesis.walk import Point, Proof, Stuck, named
-from checker.synthesis.zones import parts, with_zones
-from logic.assertions import AtLeast, AtMost, Context, P, Proved, Unknown, assume, conj
-from logic.contracts import Contract, elements_in
+from checker.synthesis.ways import Way, Ways
+from checker.synthesis.zones import parts
+from logic.assertions import AtMost, Context, P, Unknown, assume, conj
+from logic.contracts import elements_in
 from logic.derivation import Derivation
-from logic.facts import said
 from logic.metrics import Metric
-from logic.potentials import (
-    ELEMENT,
-    ZERO,
-    Apply,
-    Atom,
-    Floor,
-    Leaf,
-    Log2,
-    Max0,
-    Monomial,
-    Poly,
-    applied,
-    atom,
-    atoms,
-    const,
-    element_of,
-    evaluate,
-    floor_div,
-    leaves,
-    log2,
-    mapped,
-    max0,
-    minimum,
-    of_expr,
-    of_terms,
-    substitute,
-    sym,
-)
+from logic.potentials import ZERO, Poly, const, evaluate, leaves, max0, substitute, sym
 from logic.refusals import Refusal, Rejected
 from logic.rules import GHOST as GHOSTLY
 from logic.rules import SOUND as CERTIFYING
-from logic.source import Loc
-from logic.syntax import BUILTINS, GHOST, WARP_INDEX, Const, Kernel, Op, Param
+from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
 
 Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported", "on-trial"]
 
@@ -107,27 +75,6 @@ class Result:
         return self.tried if self.claim is None else self.claim.pre.q
 
 
-Zones = Literal["ghosts", "sides"]
-"""How a search looks at when branches part lanes: with ghosts that tell when loops do, or only where sides access
-arrays."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way to search, by the ghosts that it uses: those that count turns at places where loops are in the way, those
-    of counters that begin where another one is that has a ghost, and those that keep what variables were before. Of
-    loops at the places `apart` the first turn is taken apart. A solid one counts what is inside the rows of triangles,
-    a sharp one looks at what branches tell, too, and one by zones at when they part lanes."""
-
-    stuck: frozenset[Loc | None] = frozenset()
-    again: bool = False
-    named: bool = False
-    apart: frozenset[Loc | None] = frozenset()
-    solid: bool = False
-    sharp: bool = False
-    zones: Zones | None = None
-
-
 def find_bounds(
     outline: Outline,
     metrics: Sequence[Metric],
@@ -150,205 +97,194 @@ def find_bounds(
     `hinted` names the metric that the potentials in the outline are for; None means all of them. `show` is told what is
     worked on, `done` gets each result as soon as it is there. `check` asks the second checker elsewhere; without
     `judge` it is left to the caller (`judged`), and nothing is certified. Nor is anything by the rules of another
-    `book`: a kernel that is bounded by them has the verdict `on-trial`, and no claim. Raises Stuck where none of these
-    applies to a statement.
+    `book`: a kernel that is bounded by them has the verdict `on-trial`, and no claim. A bound may be `backed` by a
+    solver's word. The searches have so many `seconds` of a `clock` for all metrics together, or of processor time where
+    none are given (`Searches`). Raises Stuck where none of these applies to a statement.
 
-    Metrics that charge little come first, lest the time is spent before them. After a part of so many `seconds` of a
-    `clock` for all metrics together, or of processor time where none are given, the search hurries (`asker`); where it
-    finds no bound in haste, one without solvers is tried. Where the second checker refuses a bound, as it is too much
-    work, one is tried in which each access costs the most that it may. Where it knows nothing of how much some accesses
-    cost, one in which these cost the most that they may, and where it knows nothing of other facts, one without
-    solvers, unless a bound may be `backed` by a solver's word.
+    Metrics that charge little come first, lest the time is spent before them.
     """
     start = time.perf_counter()
-
     if seconds is None:
         seconds, clock = limits.BOUND_SECONDS, time.process_time
-
-    @cache
-    def searched(plain: bool, blunt: bool = False) -> tuple[Search, Asker]:
-        asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
-        return _search(outline, asker, hinted, search, per, book), asker
-
-    def best(metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
-        for plain in (False, True):
-            found, asker = searched(plain)
-            asker.capped = capped
-            result = found(metric)
-            if result.q is not None or not result.hurried:
-                break
-        return result
-
+    searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock)
     own = book is not SOUND or outline.body != bare(outline.kernel.body)
     costly = [metric for metric in metrics if own or charges(metric, outline.kernel)]
     if costly:
-        searched(plain=False)
+        searches.named(plain=False)
     shared = time.perf_counter() - start
     results, prove = [], Remembered()
     for metric in sorted(metrics, key=lambda m: len(m.fixed) + len(m.counted)):
         start = time.perf_counter()
         if show:
             show(metric.name)
-        result = best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
+        result = searches.best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
         if metric not in costly and result.claim is None:
-            result = best(metric)
-        result, plainer = replace(result, plainer=None), result.plainer
-        result = judged(result, outline.kernel, prove, check) if judge else result
-        if judge and plainer is not None and result.verdict != "certified":
-            coarse = judged(plainer, outline.kernel, prove, check)
-            result = coarse if coarse.verdict == "certified" or result.claim is None else result
-        if judge and result.second is not None and result.claim is None:
-            coarse = judged(searched(plain=True, blunt=True)[0](metric), outline.kernel, prove, check)
-            result = coarse if coarse.claim is not None else result
-        if judge and not backed and (counts := unverified_counts(result)):
-            coarse = judged(best(metric, counts), outline.kernel, prove, check)
-            result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
-        if judge and not backed and result.verdict == "solver-backed":
-            coarse = judged(searched(plain=True)[0](metric), outline.kernel, prove, check)
-            if coarse.verdict == "certified":
-                sharper = result.claim if coarse.q != result.q else None
-                result = replace(coarse, backed=sharper, hurried=result.hurried)
+            result = searches.best(metric)
+        if judge:
+            result = searches.judged(result, lambda r: judged(r, outline.kernel, prove, check), backed)
         took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
-        results.append(replace(result, seconds=took))
+        results.append(replace(result, plainer=None, seconds=took))
         if done:
             done(results[-1])
     return sorted(results, key=lambda result: metrics.index(result.metric))
 
 
-Search = Callable[[Metric], Result]
-"""The best bound that a search finds for a metric, not yet judged by the second checker."""
+class Searches:
+    """The searches for the bounds of an outline: by all oracles, and a plain one without solvers.
+
+    After a part of so many `seconds` of a `clock` for a flow, and then for all metrics together, a search hurries
+    (`asker`); where it finds no bound in haste, a plain one is tried."""
+
+    def __init__(
+        self,
+        outline: Outline,
+        oracle: Oracles,
+        hinted: str | None,
+        engine: Engine,
+        per: Per,
+        book: Book,
+        seconds: float,
+        clock: Clock,
+    ) -> None:
+        def named(*, plain: bool, blunt: bool = False) -> Finder:
+            asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
+            search = Finder(outline, asker, hinted, engine, per, book)
+            asker.start = clock()
+            return search
+
+        self.named = cache(named)
+
+    def best(self, metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
+        """The bound that is found, in which `capped` accesses cost the most that they may."""
+        result = self._found(metric, False, capped)
+        return self._found(metric, True, capped) if result.q is None and result.hurried else result
+
+    def _found(self, metric: Metric, plain: bool, capped: frozenset[Access] = frozenset()) -> Result:
+        search = self.named(plain=plain)
+        search.asker.capped = capped
+        return search(metric)
+
+    def judged(self, result: Result, judge: Callable[[Result], Result], backed: bool) -> Result:
+        """A result as the second checker judges it, or another bound where it does not vouch for this one. Where it
+        refuses, as a bound is too much work, one is tried in which each access costs the most that it may. Where it
+        knows nothing of how much some accesses cost, one in which these cost the most that they may, and where it knows
+        nothing of other facts, one without solvers, unless a bound may be `backed` by a solver's word."""
+        metric, plainer, result = result.metric, result.plainer, judge(result)
+        if plainer is not None and result.verdict != "certified":
+            coarse = judge(plainer)
+            result = coarse if coarse.verdict == "certified" or result.claim is None else result
+        if result.second is not None and result.claim is None:
+            coarse = judge(self.named(plain=True, blunt=True)(metric))
+            result = coarse if coarse.claim is not None else result
+        if not backed and (counts := unverified_counts(result)):
+            coarse = judge(self.best(metric, counts))
+            result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
+        if not backed and result.verdict == "solver-backed":
+            coarse = judge(self._found(metric, True))
+            if coarse.verdict == "certified":
+                sharper = result.claim if coarse.q != result.q else None
+                result = replace(coarse, backed=sharper, hurried=result.hurried)
+        return result
 
 
-def _search(outline: Outline, oracle: Asker, hinted: str | None, search: Engine, per: Per, book: Book) -> Search:
-    """The search for the bounds of an outline, by one flow for all metrics. Raises Stuck."""
-    cases, kept, flagged = _cases(outline.context, per), with_names(outline), with_flags(outline)
+class Finder:
+    """A search for the bounds of an outline, by one flow for all metrics: the best that it finds for a metric, not yet
+    judged by the second checker. Raises Stuck."""
 
-    @cache
-    def plain(p: P, apart: frozenset[Loc | None] = frozenset(), sharp: bool = False) -> Flow:
-        return analyse(outline, oracle, p, book, apart, sharp)
+    def __init__(
+        self, outline: Outline, asker: Asker, hinted: str | None, engine: Engine, per: Per, book: Book
+    ) -> None:
+        self.asker, self._outline, self._hinted, self._engine = asker, outline, hinted, engine
+        self._per, self._book, self._cases = per, book, _cases(outline.context, per)
+        self._ways = Ways(outline, asker, self._cases, per == "warp", book)
+        self._flow(Way())
 
-    @cache
-    def ghosted(way: Way) -> tuple[Outline, tuple[str, ...]]:
-        if way.solid:
-            return ghosted(replace(way, solid=False))
-        if way.zones:
-            before, ghosts = ghosted(whole := replace(way, zones=None))
-            found = with_zones(before, flow(whole, cases[0]), way.zones == "ghosts")
-            return found, (*(x for x in found.context.sigma.locals if x not in before.context.sigma.locals), *ghosts)
-        if way.sharp and flagged is not outline:
-            first = analyse(flagged, oracle, cases[0], book, way.apart, sharp=True)
-            return with_ghosts(flagged, first, oracle, way.stuck, more=True)
-        if not way.again:
-            first = plain(cases[0], way.apart, way.sharp)
-            if way.named:
-                first = analyse(kept, oracle, cases[0], book, way.apart, way.sharp)
-            return with_ghosts(kept if way.named else outline, first, oracle, way.stuck, way.named, per != "warp")
-        once = replace(way, again=False)
-        found, ghosts = ghosted(once)
-        own = not ghosts or outline.context.sigma.locals.keys() & {*ghosts}
-        return (found, ghosts) if own else with_ghosts(found, flow(once, cases[0]), oracle, more=True)
+    def __call__(self, metric: Metric) -> Result:
+        way, result = self._free(metric)
+        if self.asker.late:
+            return replace(result, hurried=True)
+        if result.q is not None:
+            way, result = self._finer(metric, way, result)
+        return replace(result, hurried=self.asker.hurried)
 
-    @cache
-    def flow(way: Way, p: P) -> Flow:
-        if way.solid:
-            return flow(replace(way, solid=False), p)
-        wider, ghosts = ghosted(way)
-        if not ghosts and not way.zones:
-            return plain(p, way.apart, way.sharp)
-        return analyse(wider, oracle, p, book, way.apart, way.sharp)
+    def _flow(self, way: Way) -> Flow:
+        return self._ways.flow(way, self._cases[0])
 
-    def bounded(metric: Metric, way: Way) -> Result:
-        """With ghosts that count turns at the places where loops were found to be in the way."""
-        wider, ghosts = ghosted(way)
+    def _bounded(self, metric: Metric, way: Way) -> Result:
+        """The bound that one way finds."""
+        wider, ghosts = self._ways.ghosted(way)
         context = replace(wider.context, metric=metric)
+        cases, per, book, oracle = self._cases, self._per, self._book, self.asker
 
         @cache
         def proof(warp: int | None) -> Proof[Poly]:
             """Of one warp, of none for the last number, or of all alike."""
-            found = flow(way, () if warp is None else cases[warp])
-            own = found if hinted in (None, metric.name) else without_potentials(found)
-            return _proof(own, context, oracle, search, warp, book, way.sharp, way.solid)
+            found = self._ways.flow(way, () if warp is None else cases[warp])
+            own = found if self._hinted in (None, metric.name) else without_potentials(found)
+            return _proof(own, context, oracle, self._engine, warp, book, way.sharp, way.solid)
 
         def one(apart: bool, anywhere: bool) -> Result:
             def whole() -> Proof[Poly]:
                 return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
 
-            return _one(outline.kernel, context, whole, ghosts, oracle, per, anywhere, book)
+            return _one(self._outline.kernel, context, whole, ghosts, oracle, per, anywhere, book)
 
         result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
         again = one(False, True) if result.q is None and per != "warp" else result
         return again if again.q is not None else result  # or the dearest warp, times their number
 
-    def other(way: Way, at: Loc, tried: bool) -> Way | None:
-        """Another way where a loop is in the way of this one."""
-        inside = {inner.loc for cycle in cycles(plain(cases[0])) if cycle.loc == at for inner in cycles(cycle.body)}
-        more = [replace(way, stuck=way.stuck | places) for places in ({at}, {at, *inside})]
-        more += [replace(w, named=True) for w in more if kept is not outline]
-        many = sum(1 for _ in cycles(plain(cases[0]))) > limits.LOOPS
-        ways = more if tried or many else [replace(way, again=True), *more]
-        if found := next((w for w in ways if ghosted(w)[1] != ghosted(way)[1]), None):
-            return found
-        first = replace(way, apart=way.apart | {at})
-        return first if flow(first, cases[0]) != flow(way, cases[0]) else None
-
-    def told(sharp: Way) -> bool:
-        """Whether flags or branches, if they are not too many, tell more in a sharp way."""
-        if flagged is outline and not may_turn(outline.body):
-            return False
-        found = turning(flow(sharp, cases[0]), ghosted(sharp)[0].context)
-        few = len(found.forks) <= limits.TURNS and sum(map(len, found.heads.values())) <= limits.SHARPER
-        return few and (len(found.forks) > 0 or flagged is not outline)
-
-    def by_rows(metric: Metric) -> tuple[Way, Result] | None:
-        """A sum over a block or a grid in elements of arrays, which telescopes: nothing else needs to be looked at."""
-        way = Way(stuck=windows(plain(cases[0]))) if per != "warp" else Way()
-        if way == Way() or ghosted(way)[1] == ghosted(Way())[1]:
-            return None
-        found = bounded(metric, way)
-        return (way, found) if found.q is not None and elements_in([found.q]) else None
-
-    def best(metric: Metric) -> Result:
-        tried = False
-        way, result = by_rows(metric) or (Way(), bounded(metric, Way()))
-        first = result
-        while result.q is None and result.problem and (at := result.problem.loc) and not oracle.late:
-            here = other(way, at, tried)
+    def _free(self, metric: Metric) -> tuple[Way, Result]:
+        """The first way in which no loop is in the way of a bound; else the bound that is missing."""
+        way, result = self._by_rows(metric) or (Way(), self._bounded(metric, Way()))
+        first, tried = result, False
+        while result.q is None and result.problem and (at := result.problem.loc) and not self.asker.late:
+            here = self._ways.other(way, at, tried)
             if here is None:
                 break
-            found, tried = bounded(metric, here), True
+            found, tried = self._bounded(metric, here), True
             useless = found.q is None and found.problem and found.problem.loc == at
             if not (useless and here.again and not way.again):
                 way, result = here, found
         if result.q is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
-        if oracle.late:
-            return replace(result, hurried=True)
-        narrow = replace(way, stuck=way.stuck | windows(plain(cases[0])))
-        if result.q is not None and not way.again and ghosted(narrow)[1] != ghosted(way)[1]:
-            found = bounded(metric, narrow)
-            if found.q is not None and lower(found.q, result.q):
-                result = found
-        solid = replace(way, solid=True)
-        if result.q is not None and is_solid(flow(way, cases[0]), ghosted(way)[0].context):
-            found = bounded(metric, solid)
-            if found.q is not None and lower(found.q, result.q):
-                way, result = solid, replace(found, plainer=result)
-        sharp = replace(way, sharp=True)
-        if result.q is not None and told(sharp):
-            found = bounded(metric, sharp)
-            if found.q is not None and lower(found.q, result.q):
-                result = replace(found, plainer=result.plainer)
-        price = metric.cost
-        parted = replace(sharp, zones="ghosts" if price("div") and not price("vwrite") else "sides")
-        known = parts(flow(way, cases[0]), ghosted(way)[0].context)
-        if result.q is not None and known and ghosted(parted)[0] is not ghosted(sharp)[0]:
-            found = bounded(metric, parted)
-            if found.q is not None and lower(found.q, result.q):
-                result = replace(found, plainer=result.plainer or result)
-        return replace(result, hurried=oracle.hurried)
+        return way, result
 
-    flow(Way(), cases[0])
-    return best
+    def _by_rows(self, metric: Metric) -> tuple[Way, Result] | None:
+        """A sum over a block or a grid in elements of arrays, which telescopes: nothing else needs to be looked at."""
+        way = Way(stuck=windows(self._ways.own)) if self._per != "warp" else Way()
+        if way == Way() or self._ways.ghosted(way)[1] == self._ways.ghosted(Way())[1]:
+            return None
+        found = self._bounded(metric, way)
+        return (way, found) if found.q is not None and elements_in([found.q]) else None
+
+    def _finer(self, metric: Metric, way: Way, result: Result) -> tuple[Way, Result]:
+        """A lower bound by a way that looks at more, where there is one."""
+        ways = self._ways
+
+        def lowered(other: Way, plainer: Result | None) -> bool:
+            """Whether the other way finds a lower bound, which is then kept with a plainer one."""
+            nonlocal result
+            found = self._bounded(metric, other)
+            if found.q is None or result.q is None or not lower(found.q, result.q):
+                return False
+            result = replace(found, plainer=plainer)
+            return True
+
+        narrow = replace(way, stuck=way.stuck | windows(ways.own))
+        if not way.again and ways.ghosted(narrow)[1] != ways.ghosted(way)[1]:
+            lowered(narrow, None)
+        if is_solid(self._flow(way), ways.ghosted(way)[0].context):
+            solid = replace(way, solid=True)
+            if lowered(solid, result):
+                way = solid
+        sharp = replace(way, sharp=True)
+        if ways.tells_more(sharp):
+            lowered(sharp, result.plainer)
+        parted = replace(sharp, zones="ghosts" if metric.cost("div") and not metric.cost("vwrite") else "sides")
+        known = parts(self._flow(way), ways.ghosted(way)[0].context)
+        if known and ways.ghosted(parted)[0] is not ways.ghosted(sharp)[0]:
+            lowered(parted, result.plainer or result)
+        return way, result
 
 
 def charges(metric: Metric, kernel: Kernel) -> bool:
@@ -449,11 +385,11 @@ def _one(
     try:
         proof = _without_ghosts(whole(), ghosts, kernel)
         if anywhere:
-            proof = _wherever(proof, context, oracle)
+            proof = wherever(proof, context, oracle)
         known = Point(proof.pre.p, told_by_contracts(proof.pre.q, context, oracle), proof.pre.x)
-        proof = _plain(weaken(proof, known, proof.post), context, oracle, per)
+        proof = shortened(weaken(proof, known, proof.post), context, oracle, per != "warp")
         if per != "warp":
-            proof = _summable(proof, context, oracle)
+            proof = summable(proof, context, oracle)
         derivation = proof.derivation
         theorem = trusted.check(derivation, book.judged, context, oracle.oracle, ledger)
         if book.judged is not CERTIFYING:
@@ -483,153 +419,6 @@ def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel)
         substitution = named("", proof.pre) | named("'", END) | {"s": left, "s1": proof.stmt, "x": ghost}
         proof = Proof(proof.pre, left, END, Derivation(GHOSTLY.name, substitution, (proof.derivation,), kernel.loc))
     return proof
-
-
-def _wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
-    """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
-    last."""
-    q = proof.pre.q
-    for name in INDICES:
-        index, size = Param(name), trusted.extent(name, context)
-        for at in () if index in {leaf for a in elements_in([q]) for leaf in leaves(a.args[0])} else (ZERO, size - 1):
-            worst = substitute(q, {index: at})
-            enough = AtLeast((), frozenset(), worst, q)
-            if worst != q and isinstance(oracle(enough, context), Proved):
-                for m, c in q.terms if arithmetic_proof(enough, context) is None else ():  # one by one it may be shown
-                    term = Poly(((m, c),))
-                    q = q - term + substitute(term, {index: at})
-                    proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
-                q = worst
-                break
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
-
-
-def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
-    """A potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of these elements,
-    where that is shown to be no less. Where an array rises to an element that is known, as row[n] == nnz, that is what
-    row[min(m, n)] is at most; an index with a warp's or block's number in it stays, as it telescopes."""
-    if not elements_in([q]):
-        return q
-    given = said((), context)
-    values: dict[Atom, Poly] = {}
-    for c in context.launch.contracts:
-        match c:
-            case Contract((), Op("==", (a, b))):
-                p, other = of_expr(a), of_expr(b)
-                for one, value in ((p, other), (other, p)):
-                    if one is not None and value is not None and not elements_in([value]):
-                        values |= {x: value for x in elements_in([one]) if one == atom(x)}
-
-    def image(a: Atom) -> Poly:
-        match a:
-            case Apply(op, args) if op.startswith(ELEMENT):
-                if leaves(args[0]) & NUMBERED:
-                    return values.get(a, atom(a))
-                element = element_of(op, mapped(args[0], image))
-                return next((value for known, value in values.items() if element == atom(known)), element)
-            case Apply(op, args):
-                return applied(op, *(mapped(p, image) for p in args))
-            case Max0(arg):
-                inside = mapped(arg, image)
-                return max0(inside) if given.least(inside) is None else inside
-            case Floor(arg, k):
-                return floor_div(mapped(arg, image), k)
-            case Log2(arg):
-                return log2(mapped(arg, image))
-        return atom(a)
-
-    def most(m: Monomial, c: Fraction) -> Poly:
-        """A term, or what it is at most where it is an element up to one that is known."""
-        for i, a in enumerate(m if c > 0 else ()):
-            for known, value in values.items():
-                match a, known:
-                    case Apply(op, (index,)), Apply(array, (end,)) if (
-                        op == array and cut_to(index, end) is not None and not leaves(index) & NUMBERED
-                    ):
-                        return value * Poly((((*m[:i], *m[i + 1 :]), c),))
-        return Poly(((m, c),))
-
-    stands = mapped(q, image)
-    for other in (sum((most(m, c) for m, c in stands.terms), ZERO), stands):
-        enough = AtLeast((), frozenset(), other, q)
-        if other != q and arithmetic_proof(enough, context) is not None and isinstance(oracle(enough, context), Proved):
-            return other
-    return q
-
-
-NUMBERED: Final = frozenset[Leaf](map(Param, INDICES))
-"""What tells warps and blocks apart."""
-
-
-def _plain(proof: Proof[Poly], context: Context, oracle: Oracle, per: Per) -> Proof[Poly]:
-    """The proof with a potential that is worth the same and is said in fewer words: without the cases that make no
-    difference, as that of a negative n in |[0, n/2]|, where C rounds up. In what is to be summed, indices of elements
-    stay: at row[min(0, max(0, n))] a sum begins with row[0]."""
-    q = proof.pre.q
-    indices = {b for a in elements_in([q] if per != "warp" else []) for b in atoms(a.args[0])}
-
-    def plainer(other: Poly) -> bool:
-        more, less = (AtLeast((), frozenset(), a, b) for a, b in ((other, q), (q, other)))
-        shorter = len(str(other)) < len(str(q))
-        return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
-
-    outer = {a for m, _ in q.terms for a in m}
-    cases = dict.fromkeys(a for a in atoms(q) if isinstance(a, Max0) and a not in indices)
-    if len(cases) > limits.CASES:
-        return proof
-    for a in cases:
-        known = a.arg in (sym(Param(name)) for name in BUILTINS)
-        if known or a not in outer or any(isinstance(b, Max0 | Log2) for b in atoms(a.arg)):
-            others = (replaced(q, a.arg, a.arg), replaced(q, a.arg, ZERO))
-            q = next(filter(plainer, others), q)
-    for capped in _capped(q) if per == "warp" else ():
-        q = next(filter(plainer, (q + more for more in capped)), q)
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
-
-
-def _capped(q: Poly) -> Iterator[tuple[Poly, ...]]:
-    """For each pair of terms such as max(0, p) - max(0, p - 2) what is to be added to have min(2, max(0, p)) instead;
-    where that is 1 or 0 also by what p is a part of, rounded up. It would not telescope."""
-    own = [(m[0].arg, c) for m, c in q.terms if len(m) == 1 and isinstance(m[0], Max0)]
-    for p, c in own:
-        for other, d in own:
-            gap = p - other
-            if c > 0 and c == -d and gap.is_constant and gap.constant > 0:
-                whole = of_terms(t for t in p.terms if not any(isinstance(a, Floor) for a in t[0]))
-                wholes = (whole, p) if gap == const(1) else (p,)
-                yield tuple((minimum(gap, max0(whole)) - max0(p) + max0(other)) * c for whole in wholes)
-
-
-def _summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
-    """The proof with a potential in which elements of arrays stand by themselves, where it is no less: then it
-    telescopes, as the lengths of rows do."""
-
-    def known(p: Poly) -> bool:
-        return isinstance(oracle(AtLeast((), frozenset(), p, ZERO), context), Proved)
-
-    def end(a: Atom, up: bool) -> Poly:
-        """The most (up) or least value of an atom."""
-        match a:
-            case Max0(arg) if known(arg):
-                return ends(arg, up)
-            case Max0(arg) if up and known(const(1) - arg):
-                return const(1)
-            case Max0(_) if not up:
-                return ZERO
-            case Floor(arg, k) if all(c.denominator == 1 for _, c in arg.terms):
-                return ends((arg if up else arg - (k - 1)) * Fraction(1, k), up)
-        return atom(a)
-
-    def ends(p: Poly, up: bool) -> Poly:
-        total = ZERO
-        for m, c in p.terms:
-            term = Poly(((m, Fraction(1)),))
-            own = len(m) == 1 and elements_in([term]) and not isinstance(m[0], Apply)
-            total = total + (end(m[0], up == (c > 0)) if own else term) * c
-        return total
-
-    q = ends(proof.pre.q, True)
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
 
 
 # --- warp by warp ----------------------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ import pytest
 
 from checker.notation import parse_kernel, parse_outline, parse_potential
 from checker.oracles import Oracles
-from checker.synthesis.bound import Per, Result, charges, find_bounds, told_by_contracts
+from checker.recheck import Report, recheck
+from checker.synthesis.bound import Per, Result, charges, find_bounds
 from checker.synthesis.outline import Outline, bare
+from checker.synthesis.stated import told_by_contracts
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, Dim, Launch, Unknown, conj
 from logic.metrics import HARDWARE, METRICS, Linear, Metric
@@ -326,14 +328,24 @@ def test_loops_as_people_write_them(body: str, tmp_path: Path) -> None:
 
 
 def test_a_solid_bound_that_is_not_followed_is_left(tmp_path: Path) -> None:
-    """Of four loops, each to the counter of the one around it, the proof is too long for the oracles: half of n^4 stays
-    from the innermost triangle alone."""
-    rest = "for (int j = 0; j <= i; j++) for (int k = 0; k <= j; k++) for (int l = 0; l <= k; l++) A[0] = l;"
+    """Of three loops, each to the counter of the one around it, where the second checker does not follow the first
+    proof, n^3/6 for large n: n^3/2 stays, from the innermost triangle alone. Of four it is so by itself."""
+    rest = "for (int j = 0; j <= i; j++) for (int k = 0; k <= j; k++) A[0] = k;"
     file = tmp_path / "k.cu"
     file.write_text(f"__global__ void k(int *A, int n) {{ for (int i = 0; i < n; i++) {rest} }}")
-    (result,) = bounds(read_cuda(str(file)).kernel, (32, 1, 1), ["sectors"])
+    k, judged = read_cuda(str(file)).kernel, list[str]()
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+
+    def check(document: dict[str, object]) -> Report:
+        report = recheck(document)
+        judged.append(report.claim)
+        return replace(report, verdict="invalid") if len(judged) == 1 else report
+
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles(), check=check)
+    assert "1/6*max(0, n)*max(0, n)*max(0, n)" in judged[0]
+    assert (result.verdict, len(judged)) == ("certified", 2)
     assert result.claim is not None
-    assert evaluate(result.claim.pre.q, {Param("n"): 10}) <= 5005
+    assert [evaluate(result.claim.pre.q, {Param("n"): n}) for n in (0, 1, 10)] == [0, 1, 505]
 
 
 def test_assumptions_sharpen_a_bound() -> None:
