@@ -387,7 +387,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
             return {"sum": combination}
     if cases >= MAX_SPLITS:
         return None
-    for on in dict.fromkeys(on for f in relevant for on in innermost(f.poly)):
+    for on in dict.fromkeys(on for f in relevant for on in innermost(f.poly) if on not in done):
         sign = _sign(on, have)
         if sign is None:
             return _split(on, goal, have, cases, depth, done)

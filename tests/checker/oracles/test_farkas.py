@@ -525,6 +525,17 @@ def test_what_a_contract_relates_to_a_goal_in_one_of_its_cases() -> None:
         assert farkas.proof(AtLeast((), frozenset(), q - 1, r), context) is None
 
 
+def test_what_a_contract_says_again_of_what_is_settled() -> None:
+    """An element is at most i / 2, which is a difference of max(0, i) and max(0, -i): both come up again at i = 2*x,
+    and a search for what is false ends."""
+    n, x, i = Param("n"), Var("x"), Var("?i0")
+    twice, own = Op("*", (Const(2), x)), parse_expr("0 <= x && x < n", SIGMA)
+    half = Contract(((Const(0), Op("*", (Const(2), n))),), Op("<=", (element("a", i), Op("/", (i, Const(2))))))
+    sigma = replace(SIGMA, arrays={"a": Array("a", "global", INT, 4)}, stable=frozenset({"a"}))
+    context = replace(CONTEXT, sigma=sigma, launch=replace(CONTEXT.launch, contracts=(half,)))
+    assert farkas.proof(Entails(conj([own], sigma), (Op("<", (element("a", twice), x)),)), context) is None
+
+
 def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
     """It is kept for the next question about the same facts."""
     p = (parse_expr("x == y", SIGMA), parse_expr("x < 3", SIGMA))
