@@ -133,7 +133,7 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
     """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
     OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""
-    from checker.refutation.contracts import of_tables
+    from checker.refutation.contracts import of_reading, of_tables
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -149,17 +149,17 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequenc
             told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
-    warn_of_data(found, assumed, reading.kernel.loc.file if reading.kernel.loc else kernel.name)
+    where = reading.kernel.loc.file if reading.kernel.loc else kernel.name
+    warn_of_data((*found, *of_reading(found, reading)), assumed, where)
     return tuple(dict.fromkeys((*found, *of_tables(reading))))
 
 
 def warn_of_data(given: Sequence[Contract], assumed: Sequence[Expr], where: str) -> None:
     """Warns where no small data keep contracts, sizes being as assumed."""
-    from checker.refutation.contracts import some_data
+    from checker.refutation.contracts import doubt
 
-    if not some_data(tuple(given), tuple(assumed)):
-        told = "warning: no small data keep the contracts: if they contradict each other, anything follows from them"
-        print(f"{where}: {told}", file=sys.stderr)
+    if told := doubt(tuple(given), tuple(assumed)):
+        print(f"{where}: warning: {told}", file=sys.stderr)
 
 
 def facts_alone(args: argparse.Namespace) -> argparse.Namespace:
@@ -201,13 +201,15 @@ def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
 
 def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
     """A kernel for the launches of a context. What has to be assumed of sizes, lest unsigned values wrap around, is, if
-    it does not contradict what is assumed already."""
-    from checker.refutation.contracts import for_reading
+    it does not contradict what is assumed already; nor do limits of elements, where the ranges of contracts have an
+    index."""
+    from checker.refutation.contracts import contradicted, for_reading
 
     launch = context.launch
     data = for_reading(launch.contracts)
     found = reading.under(launch.assumptions, launch.block, launch.grid, data=data)
-    if found.facts and _contradictory(with_facts(context, found.facts), oracle):
+    apart = contradicted(launch.contracts, found, launch.assumptions)
+    if apart or (found.facts and _contradictory(with_facts(context, found.facts), oracle)):
         return reading.under(launch.assumptions, launch.block, launch.grid, assume=False, data=data)
     return found
 

@@ -7,7 +7,7 @@ from itertools import islice, product
 from math import prod
 from typing import Final
 
-from logic.contracts import BOUND, Contract, arrays_of, as_reads
+from logic.contracts import BOUND, Contract, arrays_of, as_reads, elements
 from logic.contracts import element as at_index
 from logic.operators import denote
 from logic.potentials import ELEMENT
@@ -267,6 +267,37 @@ def some_data(contracts: Sequence[Contract], assumed: Sequence[Expr] = ()) -> bo
         if all(broken(c, params, held) is None for c in contracts):
             return True
     return False
+
+
+def doubt(contracts: Sequence[Contract], assumed: Sequence[Expr]) -> str:
+    """Why anything may follow from contracts: no small data keep them, or none where their ranges have an index."""
+    ranges = _filled(contracts)
+    if not some_data(contracts, assumed):
+        return "no small data keep the contracts: if they contradict each other, anything follows from them"
+    if ranges and not some_data(contracts, (*assumed, *ranges)):
+        told = (
+            "no small data keep the contracts where their ranges have an index: if they contradict each other there, "
+        )
+        return told + "anything follows from them"
+    return ""
+
+
+def contradicted(contracts: Sequence[Contract], reading: Reading, assumed: Sequence[Expr]) -> bool:
+    """Whether limits of elements that a reading rests on seem to contradict contracts, where their ranges have an index
+    and sizes are as assumed."""
+    more, there = of_reading(contracts, reading) if reading.spans else (), (*assumed, *_filled(contracts))
+    return bool(more) and some_data(contracts, there) and not some_data((*contracts, *more), there)
+
+
+def _filled(contracts: Sequence[Contract]) -> tuple[Expr, ...]:
+    """Facts that say that the ranges of contracts have an index, as far as parameters alone say it.
+
+    >>> [show(e) for e in _filled([Contract(((Const(0), Param("n")), (None, None)), Const(True))])]
+    ['0 < n']
+    """
+    ends = (e for c in contracts for e in c.ranges)
+    found = dict.fromkeys(Op("<", (low, high)) for low, high in ends if low is not None and high is not None)
+    return tuple(e for e in found if not elements(e) and not any(isinstance(t, Var) for t in subterms(e)))
 
 
 def _expressions(c: Contract) -> tuple[Expr, ...]:

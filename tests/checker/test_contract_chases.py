@@ -116,3 +116,18 @@ def test_the_contract_that_is_missing_is_told(case: str, tmp_path: Path, capsys:
     assert bound(text, tmp_path) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert f"Or say how it gets on: {contract}" in told
+
+
+def test_no_limits_of_elements_are_assumed_that_contradict_a_contract(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That no parent is negative, as an unsigned x would have it, holds of no tree whose root has -1."""
+    text = KERNEL.replace("CONTRACT", UP).replace("BODY", "unsigned x = t; while (x < n) x = a[x];")
+    assert bound(text.replace("TYPE", "int"), tmp_path, "--metric", "divwarps") == 1
+    assert "forall i: 0 <= a[i]" not in capsys.readouterr().out
+
+
+def test_parents_of_unsigned_elements_that_no_tree_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = KERNEL.replace("CONTRACT", "a[i] < i").replace("BODY", "TYPE x = t; while (x > 0) x = a[x];")
+    assert bound(text.replace("TYPE", "unsigned"), tmp_path, "--metric", "divwarps") == 0
+    assert "no small data keep the contracts where their ranges have an index" in capsys.readouterr().err
