@@ -203,7 +203,10 @@ class Finder:
         way, result = self._free(metric)
         if self.asker.late:
             return replace(result, hurried=True)
-        if result.q is not None:
+        if result.q is None and isinstance(result.problem, Refusal) and self._ways.tells_more(sharp(way), refused=True):
+            found = self._bounded(metric, sharp(way))  # what was found is too low: branches may tell what is not
+            result = found if found.q is not None else result
+        elif result.q is not None:
             way, result = self._finer(metric, way, result)
         return replace(result, hurried=self.asker.hurried)
 
@@ -277,14 +280,19 @@ class Finder:
             solid = replace(way, solid=True)
             if lowered(solid, result):
                 way = solid
-        sharp = replace(way, sharp=True)
-        if ways.tells_more(sharp):
-            lowered(sharp, result.plainer)
-        parted = replace(sharp, zones="ghosts" if metric.cost("div") and not metric.cost("vwrite") else "sides")
+        sharper = sharp(way)
+        if ways.tells_more(sharper):
+            lowered(sharper, result.plainer)
+        parted = replace(sharper, zones="ghosts" if metric.cost("div") and not metric.cost("vwrite") else "sides")
         known = parts(self._flow(way), ways.ghosted(way)[0].context)
-        if known and ways.ghosted(parted)[0] is not ways.ghosted(sharp)[0]:
+        if known and ways.ghosted(parted)[0] is not ways.ghosted(sharper)[0]:
             lowered(parted, result.plainer or result)
         return way, result
+
+
+def sharp(way: Way) -> Way:
+    """The way that looks at what branches tell, too."""
+    return replace(way, sharp=True)
 
 
 def charges(metric: Metric, kernel: Kernel) -> bool:

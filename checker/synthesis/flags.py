@@ -68,11 +68,13 @@ def holds(p: P, fact: Expr) -> bool:
 def kept(wanted: Sequence[Expr], gone: P, stays: P, sigma: Signature) -> Iterator[Expr]:
     """The knowledge of lanes that stay where they meet those that are gone, if one of these flags tells them apart."""
     outs = [lowered(flag, sigma) for flag in wanted]
-    for out in outs:
+    for flag, out in zip(wanted, outs, strict=True):
         if holds(gone, out) and not holds(stays, out):
             found = (c for c in stays if c not in gone and (_compares(c) or _unless(c, outs) is not None))
             new = [c for c in found if not local_vars(c) & local_vars(out)]
             yield from (Op("||", (out, c)) for c in new[: limits.FLAGGED])
+            others = [conj((Op("!", (c,)),), sigma) for c in stays if _compares(c)]
+            yield from (Op("||", (flag, c)) for c in gone if (c,) in others and not local_vars(c) & local_vars(out))
 
 
 def weaker(wanted: Sequence[Expr], known: Iterable[Expr], sigma: Signature) -> Iterator[Expr]:

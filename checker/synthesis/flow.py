@@ -183,7 +183,7 @@ class _Analysis(Analysis):
             tests = (c.args for c in parts if self.flags and isinstance(c, Op) and c.op == "!=" and local_vars(c))
             orders = (Op(op, args) for args in tests if not any(opaque(a, self.sigma) for a in args) for op in "<>")
             known: list[Expr] = [e for e in orders if of_expr(Op("-", e.args)) is not None and self.entails(p, e)]
-            known += (e for e in flags.told(parts, p, self.sigma)[0] if any(x.startswith(GHOST) for x in local_vars(e)))
+            known += (e for e in flags.told(parts, p, self.sigma)[0] if e not in p)
             return (Partial(tuple(known)), *side) if known else side
 
         return replace(item, then=told(item.then, item.cond), orelse=told(item.orelse, Op("!", (item.cond,))))

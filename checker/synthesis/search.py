@@ -305,10 +305,13 @@ class Search(Walk[Linear]):
         def decide(a: Atom) -> Poly:
             if not isinstance(a, Max0):
                 return atom(a)
-            if self.proves(state, a.arg):
-                positive[a.arg - 1 if self.proves(state, a.arg - 1) else a.arg] = None
-                return a.arg
-            return ZERO if self.proves(state, a.arg * -1) else atom(a)
+            above = self.proves(state, a.arg)
+            strict = above and self.proves(state, a.arg - 1)
+            if not strict and self.proves(state, a.arg * -1):
+                return ZERO
+            if above:
+                positive[a.arg - 1 if strict else a.arg] = None
+            return a.arg if above else atom(a)
 
         return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
 
@@ -530,7 +533,7 @@ def find_potentials(
     """The flow with potentials at its loop heads such that the bound is least at sample points; with `turns` also in
     front of branches, and if solid, of loops inside the rows of triangles. Raises Stuck."""
     loops = list(cycles(flow))
-    more = turning(flow, elaborator.context) if turns else NOWHERE
+    more = turning(flow, elaborator.context).cut() if turns else NOWHERE
     if all(loop.q is not None for loop in loops) and not more.forks:
         return flow
     asked = False

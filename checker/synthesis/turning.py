@@ -9,8 +9,9 @@ which the test still holds, as the distance of a loop's own test does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from checker import limits
 from checker.synthesis.counters import moves, per_turn
 from checker.synthesis.flags import inverse
 from checker.synthesis.measures import lengths
@@ -57,6 +58,10 @@ class Turning:
     """Of those at a loop's head: the turns that are left until its end or until a branch turns, whichever is first."""
     zones: bool = False
     """Whether some are of zones (`checker.synthesis.zones`)."""
+
+    def cut(self) -> Turning:
+        """The same with no more at the head of each loop than a search looks at: what its first branches add."""
+        return replace(self, heads={key: found[: limits.SHARPER] for key, found in self.heads.items()})
 
 
 NOWHERE = Turning({}, {})

@@ -106,10 +106,12 @@ class Ways:
         parted = replace(way, apart=way.apart | {at})
         return parted if self.flow(parted, first) != self.flow(way, first) else None
 
-    def tells_more(self, sharp: Way) -> bool:
-        """Whether flags or branches, if they are not too many, tell more in a sharp way."""
+    def tells_more(self, sharp: Way, refused: bool = False) -> bool:
+        """Whether flags or branches, if they are not too many, tell more in a sharp way; of those that add much to the
+        heads of loops only where the potentials that are found without are refused."""
         if self._flagged is self._outline and not may_turn(self._outline.body):
             return False
         found = turning(self.flow(sharp, self._cases[0]), self.ghosted(sharp)[0].context)
-        few = len(found.forks) <= limits.TURNS and sum(map(len, found.heads.values())) <= limits.SHARPER
+        few = len(found.forks) <= limits.TURNS
+        few = few and (refused or sum(map(len, found.heads.values())) <= limits.SHARPER)
         return few and (len(found.forks) > 0 or self._flagged is not self._outline)

@@ -63,6 +63,14 @@ def test_one_way_out(tmp_path: Path, body: str, sectors: int) -> None:
     assert valid(bounded(tmp_path, body, "sectors"), 100, 7) == sectors
 
 
+@pytest.mark.parametrize(("steps", "size", "sectors"), [(2, 20, 4 + 4), (3, 9, 11 + 4)])
+def test_steps_that_are_unrolled(tmp_path: Path, steps: int, size: int, sectors: int) -> None:
+    """Each step is paid for by itself, not by the turn that it is in."""
+    step = f"i -= {size}; if (i <= 0) break; x += A[0];"
+    body = f"int i = n; while (true) {{ {' '.join([step] * steps)} }}"
+    assert valid(bounded(tmp_path, body, "sectors"), 100, 7) == sectors
+
+
 @pytest.mark.parametrize(
     ("body", "least", "most"),
     [
