@@ -214,9 +214,9 @@ STRIDES = {
     "for (int i = threadIdx.x; i < n / 3; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/3)))", 1),
     "for (int i = threadIdx.x; i < n >> 2; i += blockDim.x) A[i] = m;": ("min(1, max(0, floor(n/4)))", 1),
     # half a warp is as far as lanes of one leave together: it is split twice at most
-    "for (int i = threadIdx.x; i < n; i += 16) A[i] = m;": ("max(0, ceil(n/16)) - max(0, ceil(n/16) - 2)", 2),
+    "for (int i = threadIdx.x; i < n; i += 16) A[i] = m;": ("min(2, max(0, ceil(n/16)))", 2),
     # turns that differ by lanes: each lane leaves in a turn of its own, whatever the turns of all
-    "for (int j = 0; j <= n + threadIdx.x; j++) A[j] = m;": ("max(0, 64 + n) - max(0, 33 + n)", 31),
+    "for (int j = 0; j <= n + threadIdx.x; j++) A[j] = m;": ("min(31, max(0, 64 + n))", 31),
     # lanes that leave by themselves, with a counter that goes on
     "for (int i = threadIdx.x; i < n; i += blockDim.x) { if (A[i] > 3) break; A[i] = m; }": (
         "1 + 2*max(0, ceil(n/64))",
