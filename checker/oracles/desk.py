@@ -5,7 +5,7 @@ something, which are tried first. Most guesses that are wrong are wrong in a sto
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from time import perf_counter
@@ -65,14 +65,23 @@ class Patience:
 class Drawn:
     """Stores that a sampler gives: those at which its facts hold so far, what draws more, and how many were drawn.
 
-    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids; an entry keeps its
-    example alive, so that its id stays its own.
+    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids.
     """
 
     more: Iterator[Store]
     stores: list[Store] = field(default_factory=list)
     tried: int = 0
-    examples: dict[int, tuple[Store, list[Store]]] = field(default_factory=dict)
+    examples: dict[int, Made] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Made:
+    """The fitting stores that were made of an example so far, and what may be `refitted` to one more, None once it was.
+    It keeps its example alive, so that its id stays its own."""
+
+    example: Store
+    stores: list[Store]
+    refitted: Store | None
 
 
 @dataclass(slots=True)
@@ -127,15 +136,18 @@ class Desk:
                 return
 
     @staticmethod
-    def _fitting(sampler: Sampler, drawn: Drawn, example: Store) -> Sequence[Store]:
+    def _fitting(sampler: Sampler, drawn: Drawn, example: Store) -> Iterator[Store]:
         """The example's values for the sampler's names, as they are and with what is defined computed from the rest,
         where the sampler's facts hold."""
-        known = drawn.examples
-        if id(example) not in known:
+        made = drawn.examples.get(id(example))
+        if made is None:
             store = sampler.taken(example)
-            both = [store, *([other] if (other := sampler.refitted(store)) != store else [])]
-            known[id(example)] = example, [s for s in both if sampler.fits(s)]
-        return known[id(example)][1]
+            made = drawn.examples[id(example)] = Made(example, [store] if sampler.fits(store) else [], store)
+        yield from made.stores
+        left, made.refitted = made.refitted, None
+        if left is not None and (other := sampler.refitted(left)) != left and sampler.fits(other):
+            made.stores.append(other)
+            yield other
 
     def _drawn(self, sampler: Sampler) -> Drawn:
         """The stores that have been drawn from samplers like this one."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, floor, gcd, lcm
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from checker.oracles import lp
 from checker.oracles.factors import is_factor, named, parts, ways
@@ -67,7 +67,8 @@ MAX_EXPONENT: Final = 50
 """Nor logarithms with larger numbers."""
 
 MAX_KEPT: Final = 2**14
-"""Linear programs whose solutions are kept: two of three are asked for again, by other questions."""
+"""Linear programs whose solutions are kept: two of three are asked for again, by other questions. And conditions of
+which what they say is: each holds at many points. Proofs tell no places, so what equal ones say is the same."""
 
 MAX_GIVEN: Final = 256
 """Sets of facts whose knowledge is kept: a proof asks of the same ones for each of its side conditions there."""
@@ -127,7 +128,7 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
     `seen` anyway needs none."""
     match obligation:
         case AtLeast(p, _, q, r):
-            return _shown(q - r, given(p, context))
+            return _trivial(q - r) or _shown(q - r, given(p, context))
         case Entails(p, goal):
             return entails(p, goal, context, seen)
     return None
@@ -242,16 +243,15 @@ def given(p: P, context: Context) -> Given:
 
 @lru_cache(maxsize=MAX_GIVEN)
 def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) -> Given:
-    equal: list[tuple[Leaf, Poly, Expr]] = []
-    for e in stated:
-        equal += [(leaf, q, e) for leaf, value in equations((e,)) if (q := of_expr(value)) is not None]
+    said = [_said(e) for e in stated]
+    equal = [(leaf, q, e) for e, s in zip(stated, said, strict=True) for leaf, q in s.equal]
     numbers = _once((leaf, q, q, e) for leaf, q, e in equal if q.is_constant)
     known = {leaf for leaf, _, _ in numbers}
     told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)
     values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
-    pairs = ((e, pair) for e in stated if numeric(e, named) for pair in differences(e))
-    facts = [Fact(_put(poly, values), ["fact", expression(e), sign]) for e, (poly, sign) in pairs]
-    facts += [Fact(ZERO, expression(e), apart=_put(d, values)) for e, d in _unequal(stated, named)]
+    own = [s for e, s in zip(stated, said, strict=True) if numeric(e, named)]
+    facts = [Fact(_put(poly, values), ["fact", s.name, sign]) for s in own for poly, sign in s.pairs]
+    facts += [Fact(ZERO, s.name, apart=_put(s.apart, values)) for s in own if s.apart is not None]
 
     def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
         for poly, needs, name in instances(contracts, with_ends(contracts, elements)):
@@ -261,12 +261,20 @@ def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) ->
     return Given(values, facts)
 
 
-def _unequal(stated: P, named: frozenset[str]) -> Iterator[tuple[Expr, Poly]]:
-    """The comparisons a != b of integers, and a - b."""
-    for e in (e for e in stated if isinstance(e, Op) and e.op == "!=" and numeric(e, named)):
-        p, q = map(of_expr, e.args)
-        if p is not None and q is not None:
-            yield e, p - q
+class Said(NamedTuple):
+    """The content of a condition: leaves' values, what is nonnegative, a difference that is not 0; and its name."""
+
+    equal: tuple[tuple[Leaf, Poly], ...]
+    pairs: tuple[tuple[Poly, str], ...]
+    apart: Poly | None
+    name: Json
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _said(e: Expr) -> Said:
+    equal = tuple((leaf, q) for leaf, value in equations((e,)) if (q := of_expr(value)) is not None)
+    p, q = map(of_expr, e.args) if isinstance(e, Op) and e.op == "!=" else (None, None)
+    return Said(equal, (*differences(e),), None if p is None or q is None else p - q, expression(e))
 
 
 def _stated(p: P, context: Context) -> P:
@@ -352,8 +360,8 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
     """An arithmetic proof of goal >= 0 from the facts, or None. `cases` are those that it is split in already, `depth`
     is the number of the next case in the proof. A max(0, on) with `on` in `done` had its value put in its place before
     it came up again: there is none of it in the proof's sums, so it is settled again."""
-    if goal.is_constant and goal.constant >= 0:
-        return {"sum": [[str(goal.constant), []]] if goal.terms else []}
+    if found := _trivial(goal):
+        return found
     if done:
         have = [f for f in have if not any(isinstance(a, Max0) and a.arg in done for a in atoms(f.poly))]
         for on in innermost(goal):
@@ -397,6 +405,12 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
             return _split(arg - 1, goal, have, cases, depth, done)  # log2 is 0 for all that is less than 1
     split = _rounded(goal, relevant) or _unequal_to(goal, have, done)
     return None if split is None else _split(split, goal, have, cases, depth, done)
+
+
+def _trivial(goal: Poly) -> Json:
+    """A proof for a number, which needs no facts, or None."""
+    whole = goal.is_constant and goal.constant >= 0
+    return {"sum": [[str(goal.constant), []]] if goal.terms else []} if whole else None
 
 
 def _termwise(goal: Poly) -> bool:

@@ -175,8 +175,8 @@ class Sampler:
     def refitted(self, store: Mapping[str, Value]) -> Store:
         """The store with what is defined computed from the rest."""
         found: list[Store] = []
-        for t in self.threads:
-            own = {name: store[self._name(name, t)] for name in self.leaves}
+        for keys in self._keys:
+            own = {name: store[key] for name, key in keys}
             own |= {name: found[0][name] for name in self.shared & own.keys() if found}
             for name, definition, _ in self.steps:
                 value = None if definition is None or (found and name in self.shared) else _value(definition, own)
@@ -196,8 +196,8 @@ class Sampler:
 
     def fits(self, store: Mapping[str, Value]) -> bool:
         """Whether the facts hold at a store, for each thread."""
-        for t in self.threads:
-            own = {name: store[self._name(name, t)] for name in self.leaves} if t else store
+        for t, keys in zip(self.threads, self._keys, strict=True):
+            own = {name: store[key] for name, key in keys} if t else store
             if not all(_value(f, own) for f in self._checks):
                 return False
         return True
@@ -214,6 +214,11 @@ class Sampler:
                         own[step.name] = self._drawn(step, own, self.random.choice(usual))
                 found.append(own)
             yield self._joined(found)
+
+    @cached_property
+    def _keys(self) -> list[list[tuple[str, str]]]:
+        """The leaves, and what they are called in stores, for each thread."""
+        return [[(name, self._name(name, t)) for name in self.leaves] for t in self.threads]
 
     def _name(self, name: str, thread: int) -> str:
         return name if thread == 0 or name in self.shared else f"{name}@{thread}"

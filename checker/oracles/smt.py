@@ -510,20 +510,24 @@ def _two_threads(pair: Pair, encoding: Encoding, together: bool) -> list[Any]:
     return claims
 
 
-def _really_two_threads(pair: Pair, store: Mapping[str, Value]) -> list[dict[str, Value]] | None:
-    """The stores of the two threads where they satisfy P, the launch and the scope, checked exactly."""
+def _both(store: Mapping[str, Value]) -> list[dict[str, Value]]:
+    """The stores of the two threads."""
     base = {name.partition("@")[0] for name in store}
-    stores: list[dict[str, Value]] = []
-    for t in (1, 2):
-        one = {name: store[key] for name in base if (key := name if name in store else f"{name}@{t}") in store}
+    return [
+        {name: store[key] for name in base if (key := name if name in store else f"{name}@{t}") in store}
+        for t in (1, 2)
+    ]
+
+
+def _really_two_threads(pair: Pair, stores: Sequence[Mapping[str, Value]]) -> bool:
+    """Whether two stores are of two threads: they satisfy P, the launch and the scope, checked exactly."""
+    for one in stores:
         if not pair.needed <= one.keys() or not all(value_of(f, one) for f in pair.facts):
-            return None
-        stores.append(one)
+            return False
     if pair.same_warp():
         first, second = (int(_linear(lambda leaf, s=s: int(s[leaf_name(leaf)]))) for s in stores)  # type: ignore[misc]
-        if first == second or first // pair.context.hardware.warp != second // pair.context.hardware.warp:
-            return None
-    return stores
+        return first != second and first // pair.context.hardware.warp == second // pair.context.hardware.warp
+    return True
 
 
 def uniform(o: Uniform, pair: Pair, desk: Desk) -> Question:
@@ -535,10 +539,9 @@ def uniform(o: Uniform, pair: Pair, desk: Desk) -> Question:
         return [*threads, encoding.term(e, 1) != encoding.term(e, 2)]
 
     def real(store: Mapping[str, Value], ways: Iterable[Mapping[str, Value]] = PLAIN) -> bool:
-        stores = _really_two_threads(pair, store)
-        return stores is not None and any(
-            value_of(e, {**stores[0], **way}) != value_of(e, {**stores[1], **way}) for way in ways
-        )
+        stores = _both(store)
+        differ = any(value_of(e, {**stores[0], **way}) != value_of(e, {**stores[1], **way}) for way in ways)
+        return differ and _really_two_threads(pair, stores)
 
     return Question(sigma, o.x, pair.same_warp(), pair.sampler(e, sigma), claims, real, desk, _free(e, real))
 
@@ -563,11 +566,12 @@ def at_most(o: AtMost, pair: Pair, desk: Desk) -> Verdict:
         return [*threads, encoding.term(index, 1) - encoding.term(index, 2) > span]
 
     def real(store: Mapping[str, Value], ways: Iterable[Mapping[str, Value]] = PLAIN) -> bool:
-        stores = _really_two_threads(pair, store)
-        return stores is not None and any(
+        stores = _both(store)
+        far = any(
             int(value_of(index, {**stores[0], **way})) - int(value_of(index, {**stores[1], **way})) > span
             for way in ways
         )
+        return far and _really_two_threads(pair, stores)
 
     free = _free(index, real)
     verdict = Question(sigma, o.x, True, pair.sampler(index, sigma), claims, real, desk, free, far=True).answer()

@@ -6,11 +6,12 @@ opaque: `prepared` writes both into the expression itself, so that no oracle has
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
@@ -21,6 +22,19 @@ from logic.typing import Signature, type_of
 
 MAX_VALUED: Final = 2**14
 """Expressions whose ways to their values are kept: each is asked for in many stores."""
+
+DIRECT: Final[Mapping[str, Callable[[Any, Any], Value]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+"""Operators that Python has, for truth values as for numbers: as `denote`, in less time."""
 
 FAR: Final = 10**6
 """A distance between values that is farther than what is asked of lanes."""
@@ -184,6 +198,8 @@ def evaluator(e: Expr) -> Valued:
             return lambda store: made(store) > 0 if predicate else made(store)
         case Op(op, (a, b)):
             left, right = evaluator(a), evaluator(b)
+            if direct := DIRECT.get(op):
+                return lambda store: direct(left(store), right(store))
             return lambda store: denote(op, (left(store), right(store)))
         case Op(op, args):
             values = tuple(map(evaluator, args))

@@ -253,9 +253,11 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
     counted = {step.var for x in written(body.stmt) for step in _assignments(body, x) if x in local_vars(step.value)}
     changed = sorted(written(body.stmt) - counted)
     found = {x: read for x in changed if (read := _read(body, x) or _returned(body, x))}
-    for x in changed * len(changed):
-        for step in _assignments(body, x):
-            for y in sorted(local_vars(step.value) & found.keys()):
+    values, before = [(x, local_vars(step.value)) for x in changed for step in _assignments(body, x)], -1
+    while before < len(found):
+        before = len(found)
+        for x, names in values:
+            for y in sorted(names & found.keys()):
                 found.setdefault(x, found[y])
     tests = [variables(d) & found.keys() for d in distances(cycle.cond, context.sigma)]
     if tests and all(tests):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.oracles import Oracles
+from checker.oracles import Oracles, smt
 from checker.oracles.samples import Sampler
 from logic.assertions import AtMost, Context, Entails, Launch, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS
@@ -49,3 +49,19 @@ def test_no_lanes_are_looked_at_for_what_a_store_refutes(monkeypatch: pytest.Mon
     monkeypatch.delattr(Oracles, "_view")
     assert isinstance(Oracles()(Entails((op(">=", x, n),), (op(">", x, n),)), CONTEXT), Refuted)
     assert isinstance(Oracles()(Uniform((op(">=", x, n),), frozenset(), op(">", x, n)), CONTEXT), Refuted)
+
+
+def test_facts_are_looked_at_where_two_threads_differ_and_no_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = asked(op("+", y, 1), op("==", y, op("*", n, n)), op(">=", x, y)), asked(x, op(">=", x, y))
+    monkeypatch.delattr(smt, "_really_two_threads")
+    assert asked(op("+", y, 1), op("==", y, op("*", n, n)), op(">=", x, y)) == found[0] == ("Proved", [])
+    assert found[1] == ("Refuted", [])
+    with pytest.raises(NameError):
+        asked(x, op(">=", x, y))
+
+
+def test_an_example_that_refutes_as_it_is_is_not_made_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = Oracles()
+    assert isinstance(oracle(Entails((op(">=", x, n),), (op(">", x, n),)), CONTEXT), Refuted)
+    monkeypatch.delattr(Sampler, "refitted")
+    assert isinstance(oracle(Entails((op(">=", x, n),), (op("!=", x, n),)), CONTEXT), Refuted)

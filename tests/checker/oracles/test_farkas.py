@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -19,6 +19,7 @@ from checker.certificates.judge import decided, implied
 from checker.notation import parse_expr, parse_potential
 from checker.oracles import Oracles, factors, farkas
 from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Refuted, Uniform, assume, conj, launch_facts
+from logic.comparisons import differences
 from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
@@ -35,7 +36,7 @@ from logic.potentials import (
     max0,
     sym,
 )
-from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Op, Param, Var, put, subterms
+from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Var, put, show, subterms
 from logic.terms_as_json import expression, potential
 from logic.typing import Signature
 
@@ -556,6 +557,28 @@ def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
     )
     assert four is not None
     assert eight is None
+
+
+def test_a_condition_is_read_once_for_all_points_where_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+
+    def counted(e: Expr) -> Iterator[tuple[Poly, str]]:
+        read.append(show(e))
+        return differences(e)
+
+    monkeypatch.setattr(farkas, "differences", counted)
+    farkas._said.cache_clear()
+    for other in ("y == 7", "y >= x"):
+        p = (parse_expr("x < n - 2 * y", SIGMA), parse_expr(other, SIGMA))
+        assert farkas.proof(AtLeast(p, frozenset(), sym(Param("n")), sym(Var("x")) + sym(Var("y")) * 2), CONTEXT)
+    assert [read.count(told) for told in ("x < n - 2 * y", "y == 7", "y >= x")] == [1, 1, 1]
+
+
+def test_a_number_needs_no_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(farkas, "given")
+    p, q = (parse_expr("x < n", SIGMA),), sym(Var("x"))
+    assert farkas.proof(AtLeast(p, frozenset(), q, q), CONTEXT) == {"sum": []}
+    assert farkas.proof(AtLeast(p, frozenset(), q + 3, q), CONTEXT) == {"sum": [["3", []]]}
 
 
 TRIANGLE: Final = "30 + 18*|[x, n]| + 101*|[x, n]|*|[0, 1 + x]| + 101*|[x, n]|*|[0, n]|"

@@ -1,0 +1,40 @@
+"""What is in the way of a bound: who looks at how much of a loop for that. What is told is in `test_search`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from checker.notation import parse_outline
+from checker.oracles import Oracles
+from checker.synthesis import hindrance
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.walk import Stuck
+from logic.metrics import METRICS
+
+
+def looks(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The looks at who assigns to a variable, in a loop that ends by what so many variables hand on."""
+    chain = " ".join(f"x{i} <- x{i - 1};" for i in range(1, count))
+    names = ", ".join(f"x{i}" for i in range(count))
+    begin = " ".join(f"x{i} <- 0;" for i in range(count))
+    body = f"{begin} while (x{count - 1} != 3) {{ x0 <- A[x{count - 1}]; {chain} }}"
+    text = f"kernel k\nmetric sectors\nblock 32\nglobal int A[];\nlocal int {names};\nbegin\n{body}\nend"
+    made, own = list[str](), hindrance._assignments
+
+    def counted(flow: Any, name: str, apart: bool = False) -> Iterator[Any]:
+        made.append(name)
+        return own(flow, name, apart)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hindrance, "_assignments", counted)
+        (found,) = find_bounds(parse_outline(text, "k"), (METRICS["sectors"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert f"until 'x{count - 1}', which is read from 'A'" in found.problem.message
+    return len(made)
+
+
+def test_twice_as_long_a_chain_takes_twice_as_many_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert looks(8, monkeypatch) <= 2 * looks(4, monkeypatch)
