@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
+from typing import Final
 
 from logic.source import Loc
 from logic.syntax import (
@@ -137,10 +138,15 @@ def _bindings(st: State, decl: Node) -> None:
             raise unsupported(f"the pointer '{name.name}' as a name for a part", decl.loc, "Use the member.")
 
 
+_VECTOR: Final = re.compile(r"(u?(char|short|int|long|longlong)|float|double)[1-4]|dim3")
+"""CUDA's vectors: whatever `tuple_size` says of them, their parts are their fields."""
+
+
 def _untold(decl: Node, given: Loc) -> bool:
     """Whether a structure may say itself what its parts are, as `std::tuple` does."""
     files = {given.file, *(f for f in (decl.span[0],))}
-    ours = is_shim(given.file) and decl.type_decl.name.split("<")[0] in ("pair", "tuple", "array")
+    name = decl.type_decl.name.split("<")[0]
+    ours = is_shim(given.file) and (name in ("pair", "tuple", "array") or _VECTOR.fullmatch(name) is not None)
     return not ours and any(is_shim(f) or b"tuple_size" in decl.unit.text(f) for f in files)
 
 

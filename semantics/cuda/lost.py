@@ -95,12 +95,51 @@ def _words(tokens: Sequence[bytes]) -> set[bytes]:
 
 
 def _declared(head: Sequence[bytes], macros: Collection[bytes]) -> set[bytes]:
-    """The words of a declaration without its body, without those in parentheses after its name."""
+    """The words of a declaration without its body, without those in parentheses after its name, arguments of the
+    templates that its type is made of, and names of what others are looked up in."""
     if b"static_assert" in head[:1]:
         return set()
-    if b"operator" in head or b"typedef" in head or b"using" in head:
+    if {b"operator", b"typedef", b"using", b"namespace"} & {*head}:
         return _words(head)
-    return _words(_outside(head, macros))
+    found = _outside(_without_arguments(head, macros), macros)
+    return _words([a for a, b in zip(found, [*found[1:], b""], strict=False) if b != b"::" or a in macros])
+
+
+def _without_arguments(head: Sequence[bytes], macros: Collection[bytes]) -> list[bytes]:
+    """The tokens of a declaration without arguments of templates before its name, and parameters of its own template.
+    All of them from the first macro on, and those of arguments that may declare a structure, as in `T<struct S>`."""
+    found, at = list[bytes](), 0
+    while at < len(head) and (WORD.fullmatch(head[at]) or head[at] in (b"::", b"<", b"*", b"&")):
+        end = _angles(head, at) if head[at] == b"<" else at + 1
+        if end is None or any(token in macros for token in head[at:end]):
+            break
+        inside = head[at:end]
+        kept = inside[inside.index(b"=") :] if b"=" in inside else []  # `class` before it begins a parameter
+        own = kept if head[at - 1 : at] == [b"template"] and not _CLASSES - {b"class"} & {*inside} else inside
+        found += inside if len(inside) == 1 or _CLASSES & {*own} else (b"<", b">")
+        at = end
+    return [*found, *head[at:]]
+
+
+def _angles(tokens: Sequence[bytes], at: int) -> int | None:
+    """The place after the `>` that closes the `<` at a place; None where there is none."""
+    depth, parts = 0, list[bytes]()
+    for i in range(at, len(tokens)):
+        token = tokens[i]
+        if token in _OPENING:
+            parts.append(_OPENING[token])
+        elif token in _OPENING.values():
+            if not parts or parts.pop() != token:
+                return None
+        elif not parts:
+            depth += {b"<": 1, b">": -1}.get(token, 0)
+        if depth == 0:
+            return i + 1
+    return None
+
+
+_OPENING: Final = {b"(": b")", b"[": b"]"}
+_CLASSES: Final = frozenset((b"struct", b"class", b"union", b"enum"))
 
 
 def _outside(head: Sequence[bytes], macros: Collection[bytes]) -> list[bytes]:

@@ -30,7 +30,7 @@ _MEMORY: Final = "[]"
 """Stands for all arrays: what a function is called for whose value nobody uses may write any of them."""
 
 
-_NAMES_PLACES: Final = ("get", "tie")
+_NAMES_PLACES: Final = ("get", "tie", "atomic_ref", "span")
 """Functions of ours that are passed what may be changed, and only say where it is."""
 
 

@@ -35,7 +35,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import is_nameless, label
+from semantics.cuda.classes import holds, is_nameless, is_virtual, label
 from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -494,6 +494,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
         if not isinstance(place, Param | Fields | Address):
             raise unsupported(f"the variable '{decl.name}'", loc)
         return place
+    if t.kind == "record" and t.const and not holds(decl) and not is_virtual(decl.type_decl):
+        return Parts(st.fresh(decl.name), ())  # a tag: nothing is read of it
     raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")
 
 

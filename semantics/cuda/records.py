@@ -138,7 +138,8 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     if steady and kept(decl):
         return held(st, decl.name, decl, values(st, origin, use))
     callee = origin.referenced if origin.kind == "CALL_EXPR" else None
-    if callee is not None and callee.kind == "CONSTRUCTOR" and not copies(origin) and not in_shim(callee):
+    constructs = callee is not None and callee.kind == "CONSTRUCTOR" and not copies(origin)
+    if callee is not None and constructs and not (in_shim(callee) and takes_scalars(origin)):
         parts = variable(st, decl)
         st.construct(st, parts, origin, use)
         return parts
@@ -396,13 +397,24 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
         st.construct(st, made, node, use)
         return loaded(st, made, node)
     if callee is not None and callee.kind == "CONSTRUCTOR" and in_shim(callee) and callee.definition is not None:
-        return _constructed(st, node, callee, use)
+        if takes_scalars(node):
+            return _constructed(st, node, callee, use)
+        made = declared(st, "t", node)
+        st.construct(st, made, node, use)
+        return loaded(st, made, node)
     if node.kind not in _PLACES:
         raise unsupported(described(node), node.loc)
     found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node, use)
     if not isinstance(found, Place):
         raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
     return loaded(st, found, node)
+
+
+def takes_scalars(node: Node) -> bool:
+    """Whether a constructor of ours is passed a value for each field, or a structure of them; else it is called."""
+    given = node.arguments
+    whole = len(given) == 1 and node.type_decl.name.split("<")[0] not in ("optional", "span")
+    return whole or len(given) == len(fields(node))
 
 
 def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
+from semantics.cuda.expanded import expansions
 from semantics.cuda.lost import blanked, without_directives
 from semantics.cuda.shim import in_shim, is_shim, own
 
@@ -135,6 +136,10 @@ def references(unit: Unit) -> list[str]:
         if b"template" in data or any(k.name.encode() in data for k in templates):
             text = _live(unit, file)
             found |= dict.fromkeys((*_explicit(unit, text), *_mentioned(templates, text)))
+            for at, made in expansions(unit, file, text):
+                outer, inner = _scope(text, at), (*_explicit(unit, made), *_mentioned(templates, made))
+                if outer is not None:
+                    found |= dict.fromkeys(("::".join(filter(None, (outer, scope))), line) for scope, line in inner)
     found |= dict.fromkeys(
         ("", f"static auto *@ = &{qualified(k)}<>;")
         for k in templates

@@ -284,6 +284,26 @@ public:
   HD constexpr const _Tp *end() const { return first + count; }
 };
 
+/* A value, or none. */
+struct nullopt_t {}; constexpr nullopt_t nullopt = {};
+template <class _Tp> struct optional {
+  typedef _Tp value_type;
+  _Tp held; bool full;
+  HD constexpr optional() : held(), full(false) {}
+  HD constexpr optional(nullopt_t) : held(), full(false) {}
+  HD constexpr optional(const _Tp &x) : held(x), full(true) {}
+  HD void operator=(nullopt_t) { full = false; }
+  HD void operator=(const _Tp &x) { held = x; full = true; }
+  HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
+  HD void reset() { full = false; }
+  HD constexpr bool has_value() const { return full; } HD constexpr explicit operator bool() const { return full; }
+  HD constexpr _Tp &value() { return held; } HD constexpr const _Tp &value() const { return held; }
+  HD constexpr _Tp &operator*() { return held; } HD constexpr const _Tp &operator*() const { return held; }
+  HD constexpr _Tp *operator->() { return &held; } HD constexpr const _Tp *operator->() const { return &held; }
+  HD constexpr _Tp value_or(_Tp x) const { return full ? held : x; }
+};
+template <class _Tp> HD constexpr optional<_Tp> make_optional(_Tp x) { return optional<_Tp>(x); }
+
 /* Functions as objects. */
 #define BINARY(N, R, OP) template <class _Tp = void> struct N { \
   HD constexpr R operator()(const _Tp &a, const _Tp &b) const { return a OP b; } }; \
@@ -296,6 +316,14 @@ BINARY(bit_and, _Tp, &) BINARY(bit_or, _Tp, |) BINARY(bit_xor, _Tp, ^)
 #define UNARY(N, R, OP) template <class _Tp = void> struct N { \
   HD constexpr R operator()(const _Tp &a) const { return OP a; } };
 UNARY(negate, _Tp, -) UNARY(logical_not, bool, !) UNARY(bit_not, _Tp, ~)
+template <class _Fn, class... _Tp, size_t... i>
+HD constexpr auto _applied(_Fn &&f, const tuple<_Tp...> &x, index_sequence<i...>) -> decltype(f(get<i>(x)...)) {
+  return f(get<i>(x)...);
+}
+template <class _Fn, class... _Tp>
+HD constexpr auto apply(_Fn &&f, const tuple<_Tp...> &x) -> decltype(_applied(f, x, make_index_sequence<sizeof...(_Tp)>{})) {
+  return _applied(f, x, make_index_sequence<sizeof...(_Tp)>{});
+}
 
 /* Functions of numbers. */
 using ::abs; using ::labs; using ::llabs; using ::fabs; using ::fabsf; using ::sqrt; using ::sqrtf; using ::cbrt;
@@ -322,7 +350,7 @@ template <class...> class multimap; template <class...> class set; template <cla
 template <class...> class unordered_map; template <class...> class unordered_set; template <class...> class stack;
 template <class...> class unordered_multimap; template <class...> class unordered_multiset;
 template <class...> class queue; template <class...> class priority_queue; template <class...> class function;
-template <class...> class optional; template <class...> class variant;
+template <class...> class variant;
 template <class...> class weak_ptr;
 template <class...> class future; template <class...> class promise; template <class...> class atomic;
 template <class...> class complex;
@@ -337,7 +365,67 @@ class invalid_argument; class out_of_range; class thread; class mutex; class con
 class mt19937; class mt19937_64; class minstd_rand; class random_device; class default_random_engine;
 class type_info; class error_code;
 }
-namespace cuda { namespace std { using namespace ::std; } }
+/* What `cuda::std` has in every language, and `std` from C++20 on: older sources have names of their own like these. */
+namespace _newer {
+using namespace std;
+/* A pointer and how many elements it leads to. */
+constexpr size_t dynamic_extent = (size_t)-1;
+template <class _Tp, size_t n = dynamic_extent> struct span {
+  typedef _Tp element_type; typedef __remove_cv(_Tp) value_type; typedef size_t size_type; typedef _Tp *iterator;
+  _Tp *at; size_t count;
+  HD constexpr span() : at(nullptr), count(0) {}
+  HD constexpr span(_Tp *p, size_t m) : at(p), count(m) {}
+  template <size_t m> HD constexpr span(_Tp (&x)[m]) : at(x), count(m) {}
+  template <class _Up, size_t m> HD constexpr span(array<_Up, m> &x) : at(x.elems), count(m) {}
+  template <class _Up, size_t m> HD constexpr span(const span<_Up, m> &x) : at(x.at), count(x.count) {}
+  HD constexpr _Tp &operator[](size_t i) const { return at[i]; }
+  HD constexpr _Tp *data() const { return at; } HD constexpr size_t size() const { return count; }
+  HD constexpr size_t size_bytes() const { return count * sizeof(_Tp); } HD constexpr bool empty() const { return count == 0; }
+  HD constexpr _Tp *begin() const { return at; } HD constexpr _Tp *end() const { return at + count; }
+  HD constexpr _Tp &front() const { return at[0]; } HD constexpr _Tp &back() const { return at[count - 1]; }
+  HD constexpr span<_Tp> first(size_t m) const { return span<_Tp>(at, m); }
+  HD constexpr span<_Tp> last(size_t m) const { return span<_Tp>(at + (count - m), m); }
+  HD constexpr span<_Tp> subspan(size_t i) const { return span<_Tp>(at + i, count - i); }
+  HD constexpr span<_Tp> subspan(size_t i, size_t m) const { return span<_Tp>(at + i, m); }
+};
+template <class _Tp, size_t n> HD constexpr size_t size(const _Tp (&)[n]) { return n; }
+template <class _Tp> HD constexpr auto size(const _Tp &x) -> decltype(x.size()) { return x.size(); }
+template <class _Tp, size_t n> HD constexpr ptrdiff_t ssize(const _Tp (&)[n]) { return n; }
+template <class _Tp, size_t n> HD constexpr _Tp *begin(_Tp (&x)[n]) { return x; }
+template <class _Tp, size_t n> HD constexpr _Tp *end(_Tp (&x)[n]) { return x + n; }
+template <class _Tp> HD constexpr auto begin(_Tp &x) -> decltype(x.begin()) { return x.begin(); }
+template <class _Tp> HD constexpr auto end(_Tp &x) -> decltype(x.end()) { return x.end(); }
+template <class _Tp, size_t n> HD constexpr _Tp *data(_Tp (&x)[n]) { return x; }
+template <class _Tp> HD constexpr auto data(_Tp &x) -> decltype(x.data()) { return x.data(); }
+
+/* Bits of numbers. */
+template <class _Tp, class _Up> HD _Tp bit_cast(const _Up &x) { _Up y = x; return *reinterpret_cast<_Tp *>(&y); }
+template <class _Tp> HD int popcount(_Tp x) { return sizeof(x) > 4 ? __popcll(x) : __popc(x); }
+template <class _Tp> HD int countl_zero(_Tp x) {
+  return sizeof(x) > 4 ? __clzll(x) : __clz(x) - (32 - 8 * (int)sizeof(x));
+}
+template <class _Tp> HD int countr_zero(_Tp x) {
+  return x == 0 ? 8 * (int)sizeof(x) : sizeof(x) > 4 ? __ffsll(x) - 1 : __ffs(x) - 1;
+}
+template <class _Tp> HD int bit_width(_Tp x) { return 8 * (int)sizeof(x) - countl_zero(x); }
+template <class _Tp> HD constexpr bool has_single_bit(_Tp x) { return x != 0 && (x & (x - 1)) == 0; }
+template <class _Tp> HD _Tp bit_floor(_Tp x) { return x == 0 ? x : (_Tp)((_Tp)1 << (bit_width(x) - 1)); }
+template <class _Tp> HD _Tp bit_ceil(_Tp x) { return x < 2 ? (_Tp)1 : (_Tp)((_Tp)1 << bit_width((_Tp)(x - 1))); }
+
+struct identity { template <class _Tp> HD constexpr _Tp operator()(_Tp x) const { return x; } };
+template <class _Fn, class... _Tp> HD constexpr auto invoke(_Fn &&f, _Tp &&... x) -> decltype(f(x...)) { return f(x...); }
+namespace numbers {
+#define VALUE(N, X) template <class _Tp> constexpr _Tp N##_v = X; constexpr double N = X;
+VALUE(pi, 3.14159265358979323846) VALUE(e, 2.71828182845904523536) VALUE(sqrt2, 1.41421356237309504880)
+VALUE(ln2, 0.69314718055994530942) VALUE(log2e, 1.44269504088896340736) VALUE(inv_pi, 0.31830988618379067154)
+VALUE(ln10, 2.30258509299404568402) VALUE(log10e, 0.43429448190325182765)
+#undef VALUE
+}
+}
+#if __cplusplus > 201703L
+namespace std { using namespace _newer; }
+#endif
+namespace cuda { namespace std { using namespace ::std; using namespace ::_newer; } }
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("TRAIT")

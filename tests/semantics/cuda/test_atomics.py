@@ -52,6 +52,10 @@ CASES: Final = {
         old.x <- t_1.x;
         old.y <- t_1.y;
         A[0] <- int(old.y > 2.0f);""",
+    # what a reference is made to is no use of it
+    "cuda::atomic_ref<unsigned, cuda::thread_scope_device>(U[n]).fetch_add(A[n]);": """\
+        v <- A[n] & 4294967295;
+        U[n] <- U[n] + v;""",
     # an access each, also where nobody uses the value
     "cuda::atomic_ref<int, cuda::thread_scope_block> r(A[n]); r.fetch_add(2, cuda::memory_order_relaxed); r.load(); "
     "r.store(n); int x = r; r = 5; r.exchange(7); ++r; A[1] = x;": """\

@@ -27,6 +27,7 @@ HEAD: Final = """#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 #include <cuda/pipeline>
 #include <cuda/barrier>
+#include <cuda/ptx>
 namespace cg = cooperative_groups;
 __device__ void copy16(void *to, const void *from) { __pipeline_memcpy_async(to, from, 16); }
 """
@@ -136,6 +137,7 @@ def test_what_is_assumed(read: Read, body: str) -> None:
 
 
 def test_refused(refused: Refused) -> None:
+    refused(kernel("cuda::ptx::cp_async_bulk_commit_group();"), "a copy in bulk")
     refused(kernel("__pipeline_memcpy_async(&s[t], V + t, n);"), "of a size that is not 4, 8 or 16")
     refused(kernel("__pipeline_memcpy_async(&s[t], V + t, 12);"), "of a size that is not 4, 8 or 16")
     refused(kernel("__pipeline_memcpy_async(&s[t], nullptr, 4);"), "'__pipeline_memcpy_async' of a null pointer")

@@ -13,6 +13,7 @@ from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
 #include <algorithm>
+#include <optional>
 #include <array>
 #include <tuple>
 #include <utility>
@@ -37,6 +38,15 @@ struct Leaf { const int *p; __device__ explicit Leaf(const int *q) : p(q) {} __d
 __device__ std::tuple<int, int> both(int a, int b) { int s = a + b; return {s, a - b}; }
 __device__ std::array<int, 2> half(int a, int b) { return {a ^ b, a & b}; }
 __device__ std::pair<int, int> ends(int *p, int n) { return {p[0], p[n]}; }
+struct Tag { __device__ int operator()(int x) const { return x + 1; } };
+static constexpr Tag tag{};
+__device__ int tagged(int x, Tag t) { return t(2 * x); }
+__device__ std::optional<int> found(const int *p, int x) {
+  for (int i = 0; i < 4; i++) if (p[i] == x) return i;
+  return std::nullopt;
+}
+struct Made { int v; bool k; __device__ Made(const int &x) : v(x), k(x > 2) {} };
+__device__ Made made(const int *p, int n) { for (int i = 0; i < n; i++) if (p[i] == 3) return i; return 7; }
 """
 
 BODIES = [
@@ -75,6 +85,10 @@ BODIES = [
      "b += 4; A[1] = v[1] + a * c;"),
     ("std::array<int, 2> v{5, n}; std::get<1>(v) = 8; A[0] = std::get<0>(v) + 10 * v[1]; "
      "std::pair<int, int> p{1, n}; std::get<0>(p) = 7; A[1] = p.first + std::get<1>(p);"),
+    ("auto r = found(B, n); if (r) A[0] = *r; A[1] = r.value_or(-4) + 2 * r.has_value(); r = 3; "
+     "if (auto q = found(A, 3)) A[2] = q.value(); r.reset(); r = std::optional<int>(n); A[3] = r ? *r : 9; "
+     "A[4] = Made(n).k + made(A, n).v;"),
+    "A[0] = tag(n) + tagged(A[1], tag); auto t = tag; A[2] = t(4);",
     "A[0] = std::max({A[1], n, 2}) + 10 * std::min({B[2], n + 4}); A[1] = std::min({n, 8, (int)threadIdx.x, 2});",
 ]  # fmt: skip
 

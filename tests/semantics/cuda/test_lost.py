@@ -185,7 +185,15 @@ def test_errors_in_what_a_kernel_uses_are_errors(read: Read) -> None:
         (b"Foo operator+(Bar n, Baz m);", b"Bar Baz n m", b""),
         (b"} Foo W; }", b"W", b""),
         (b"static_assert(Foo<n>, W);", b"", b"n W"),
-        (b"template <class U> Foo f(U n, Bar (*m)(int i)) noexcept(W) { return n; }", b"f U W", b"n m i"),
+        (b"template <class U> Foo f(U n, Bar (*m)(int i)) noexcept(W) { return n; }", b"f W", b"U n m i"),
+        (b"A::B::Foo<R, S<Q>, (W > 1)> f(Bar n), C::g;", b"Foo f g", b"A B R S Q W n C"),
+        (b"template <class U, int W, class V = Bar<U>> Foo<U> f(V n);", b"Foo f", b"U V W Bar n"),
+        (
+            b"Foo<struct S> a; template <struct P *p> Foo<p> b; template <class T = class Q> Foo<T> c;",
+            b"S P Q a b c",
+            b"",
+        ),
+        (b"DEFINE<W, U> V; int a = b < c, d > e; DEFINE::f g;", b"W U V d e DEFINE g", b""),
     ],
 )
 def test_what_a_text_may_declare(text: bytes, declared: bytes, not_declared: bytes) -> None:

@@ -20,6 +20,9 @@ HEAD: Final = """#include <cuda_fp4.h>
 #include <math_constants.h>
 #include <thrust/complex.h>
 #include <cuda/std/complex>
+#include <cuda/cmath>
+#include <cuda/ptx>
+#include <cuda/std/bit>
 #include <cuda/std/span>
 #include <cuda/std/type_traits>
 #include <cublas_v2.h>
@@ -90,15 +93,59 @@ CASES: Final = {
         z.__w_re <- 1.;
         z.__w_im <- 2.;
         D[n] <- pack(z.__w_re, z.__w_im);""",
+    "__shared__ float s[32]; cuda::std::span<float> a(s); for (float &x : a.first(2)) x = a.size(); "
+    "float b[3]; cuda::std::span<const float> v(b); F[0] = v.size() + v.empty();": """\
+        a.at <- 0;
+        a.count <- 32;
+        m <- 2;
+        made.at <- a.at;
+        r.count <- m;
+        b <- made.at;
+        while (b != made.at + r.count) {
+          x <- b;
+          s[x] <- as_float(a.count);
+          b <- b + 1;
+        }
+        v.at <- 0;
+        v.count <- 3;
+        F[0] <- as_float(v.count + int(v.count == 0));""",
+    "F[n] = cuda::std::bit_cast<float>(n) + cuda::std::popcount((unsigned)n) + cuda::std::bit_ceil(5u);": """\
+        y_0 <- n;
+        x <- n;
+        x_1 <- 5;
+        if (x_1 < 2) {
+          t <- 1;
+        } else {
+          x_2 <- x_1 - 1;
+          x_3 <- x_2;
+          t <- 1 << 32 - (int(__clz(as_double(x_3))) - 0);
+        }
+        F[n] <- as_float(__int_as_float(as_double(y_0))) + as_float(int(__popc(as_double(x)))) + as_float(t);""",
+    "F[0] = cuda::ceil_div(n, 3) + cuda::round_down(n, 4); "
+    "cuda::ptx::fence(cuda::ptx::sem_release, cuda::ptx::scope_gpu);": """\
+        a <- n;
+        b <- 3;
+        a_1 <- n;
+        b_1 <- 4;
+        F[0] <- as_float(a / b + int(a % b != 0) + a_1 / b_1 * b_1);""",
+    "const auto [x, y] = Z[n]; auto &[u, v] = Z[1]; u = x + y; auto [a, b, c] = make_int3(n, 2, 3); F[0] = a + c;": """\
+        t <- Z[n];
+        x_y.x <- t;
+        x_y.y <- part(t, 4);
+        Z.x[1] <- x_y.x + x_y.y;
+        a_b_c.x <- n;
+        a_b_c.y <- 2;
+        a_b_c.z <- 3;
+        F[0] <- as_float(a_b_c.x + a_b_c.z);""",
     "cuda::std::span<float> s(F, 8); s[n] = 3; if (s.size() > n) s.subspan(2, 3)[1] = s.back();": """\
-        s.__w_count <- 8;
+        s.count <- 8;
         i <- n;
         F[i] <- 3.0f;
-        if (s.__w_count > n) {
+        if (s.count > n) {
           i_1 <- 2;
-          n_1 <- 3;
+          m <- 3;
           i_2 <- 1;
-          F[i_1 + i_2] <- F[s.__w_count - 1];
+          F[i_1 + i_2] <- F[s.count - 1];
         }""",
     "F[0] = CUDART_PIO2_F; F[1] = CUDART_PI; F[2] = CUDART_ZERO_F;": """\
         F[0] <- 1.5707963705062866f;

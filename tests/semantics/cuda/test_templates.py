@@ -166,6 +166,23 @@ void f(int *a) { k<1><<<1, 32>>>(a); }
 """,
         {"k<1>": 32, "k<3>": None},
     ),
+    "what macros instantiate": (
+        """
+namespace m { template <class T, int N> __global__ void k(T *a, int n) { a[threadIdx.x] = n + N; }
+template <class T> __global__ void zero(T *a) { a[0] = 0; } }
+template <class T, int N> void go(T *a) { m::k<T, N><<<1, N>>>(a, 1); }
+#define GO(T, N) template void go<T, N>(T *)
+#define ALL(M, ...) M(float, __VA_ARGS__); M(double, __VA_ARGS__)
+ALL(GO, 64);
+#undef GO
+#define GO(T, N) template void go<unsigned T, N>(unsigned T *);
+GO(int, 32)
+namespace m { typedef float yes_s;
+#define REAL(letter) template __global__ void zero<yes_##letter>(yes_##letter *);
+REAL(s) }
+""",
+        {"k<float, 64>": None, "k<double, 64>": None, "k<unsigned int, 32>": None, "zero<float>": None},
+    ),
     "a lambda is called by its place": (
         """
 template <class F> __global__ void k(int *a, F f) { a[0] = 1; }
@@ -187,6 +204,14 @@ def test_instances(name: str, tmp_path: Path) -> None:
         reading = read_cuda(str(path), choice.kernel, instantiate=choice.instantiate)
         block = rows[choice.name]
         assert reading.block == (None if block is None else (block, 1, 1)), choice.name
+
+
+def test_macros_of_macros_that_double_are_left_alone(tmp_path: Path) -> None:
+    lines = ["#define A0", *(f"#define A{i + 1} {' '.join([f'A{i}'] * 9)}" for i in range(6))]
+    kernel = "template <class T> __global__ void k(T *p) { *p = 1; }\n#define B A6 template A6\n"
+    path = tmp_path / "k.cu"
+    path.write_text("\n".join(lines) + f"\n{kernel}B __global__ void k<float>(float *);\n")
+    assert [c.name for c in choices(str(path))] == ["k"]
 
 
 def test_two_instances_are_not_taken_for_each_other(tmp_path: Path) -> None:
