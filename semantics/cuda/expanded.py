@@ -85,8 +85,8 @@ class _Here:
         return "".join((*made, text[at:]))[:_MOST]
 
     def _said(self, name: str) -> str | None:
-        """The text that a macro stands for, its parameters first: the last definition before the place in its file, else the
-        last one of all."""
+        """The text that a macro stands for, its parameters first: of the last definition before the place in its file,
+        else the last one of all."""
         several = self.macros.get(name)
         if not several:
             return None
