@@ -1055,6 +1055,8 @@ class Lanes:
         self.apart = self.together | {"read": lambda *_: single("unknown", next(self.numbers))}
         self.shared = {a for a in program.leaves if x is None or a[0] == "param" or (a[0] == "var" and a[1] in x)}
         facts = [program.worth(f) for part in (p, program.launch) for f in program.ordered(part)]
+        self.held = {atom: v for f in facts for atom, v in self._elements(f)}
+        """The elements of stable arrays, at indices that are numbers, that are numbers by facts."""
         definitions = sorted((d for f in facts for d in self._definitions(f)), key=_coarseness)
         self.true: set[Potential] = {1}
         """The values of facts as potentials: another condition with one of these values holds, too."""
@@ -1150,6 +1152,15 @@ class Lanes:
             if all(leaves(single(*a)) <= self.shared for a in swap):
                 yield leaf, replaced(value, swap)
 
+    def _elements(self, fact: Potential) -> Iterator[tuple[Atom, int]]:
+        """The element of an array that a fact equates with a number, both it and its index."""
+        atom = alone(fact)
+        d = atom[2] - atom[3] if atom[:2] == ("op", "==") else 0
+        for part, c in linear(d - offset(d)):
+            only = d - offset(d) == single(*part) * c and abs(c) == 1
+            if only and part[0] == "op" and part[1].startswith(ELEMENT) and isinstance(part[2], int):
+                yield part, int(offset(d) * -c)
+
     def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
         """The values of leaves by their definitions, each as soon as all in it is known; what all share and nothing
         defines is what it is, and tid after that, but for the one place along an axis of size 1."""
@@ -1213,6 +1224,8 @@ class Lanes:
             return self._bitwise(op, a, b)
         if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
             return self._operated("/", alone(a)[2], times(alone(a)[3], b))
+        if ("op", op, *args) in self.held:
+            return self.held["op", op, *args]
         found = binary(op, a, b, self._part) if len(args) == 2 else None
         return single("op", op, *args) if found is None else found
 

@@ -563,16 +563,13 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
-    found = []
-    for one in unneeded(bounds, SOUND, oracle):
+    found, tables = [], of_tables(reading)
+    for one in unneeded(bounds, SOUND, oracle, kept=tables):
         launch = bounds[0][0].launch
         less = without(launch, one)
         other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
-        if same and one not in (
-            *implied(launch.contracts, reading),
-            *of_tables(reading),
-        ):  # else a value is known by it not to wrap around
+        if same and one not in implied(launch.contracts, reading):  # else by it a value is known not to wrap around
             found.append(one)
     return told_unneeded(found, len(bounds))
 

@@ -21,6 +21,7 @@ from logic.assertions import Context, P, X, opaque
 from logic.facts import congruences
 from logic.metrics import by_phase
 from logic.operators import COMPARISONS
+from logic.potentials import ELEMENT
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
 
@@ -111,6 +112,17 @@ def _definitions(facts: Iterable[Expr], x: X) -> dict[str, list[Expr]]:
     return found
 
 
+def _held(facts: Iterable[Expr]) -> Iterator[tuple[tuple[str, tuple[Number, ...]], int]]:
+    """The elements of stable arrays, at indices that are numbers, that are numbers by the facts."""
+    for fact in facts:
+        match fact:
+            case Op("==", (Op(op, (Const(int(i)),)), Const(int(v)))) | Op(
+                "==", (Const(int(v)), Op(op, (Const(int(i)),)))
+            ):
+                if op.startswith(ELEMENT):
+                    yield (op, (i,)), v
+
+
 class View:
     """The lanes that {P; .; X} allows, in one launch. Every value it gives is one that P implies.
 
@@ -129,6 +141,7 @@ class View:
         self._instead: dict[str, Number] = {}
         facts = facts_of(p, context, sigma)
         self._defs = _definitions(facts, self.x)
+        self._held = dict(_held(facts))
         self.nowhere = _nowhere(None)
         """A lane without an index: what is known here is known of all lanes alike."""
         self._learn(facts)
@@ -393,6 +406,8 @@ class View:
         operands = tuple(v for v in values if v is not None)
         if len(operands) < len(values):
             return None
+        if (op, operands) in self._held:
+            return self._held[op, operands]
         if is_function(op):
             return self.atoms.atom((op, *operands), *((0, 1) if is_predicate(op) else (None, None)))
         return self.atoms.apply(op, operands)

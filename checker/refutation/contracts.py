@@ -22,6 +22,8 @@ from logic.syntax import (
     Stmt,
     Var,
     While,
+    Write,
+    evaluated,
     show,
     statements,
     subterms,
@@ -31,6 +33,9 @@ from semantics.cuda.held import Held
 from semantics.grid import Contents
 from semantics.lockstep import Initial
 from semantics.values import Value
+
+HELD: Final = 64
+"""The most elements of constant tables that are contracts of their own."""
 
 MOST: Final = 10_000_000
 """Indices that one contract is tested at."""
@@ -152,19 +157,24 @@ def within(array: str, span: tuple[int, int]) -> tuple[Contract, ...]:
 
 
 def of_tables(reading: Reading) -> tuple[Contract, ...]:
-    """The limits of elements of constant tables, as they are declared: of tables that tests of loops are made of."""
+    """The contracts on constant tables, as they are declared: limits of the elements of tables that tests of loops are
+    made of, and the elements themselves of those that indices are made of, if they are few."""
     types = reading.types.arrays
     plain = {a for a in unwritten(reading.kernel) & reading.tables.keys() if len(types.get(a, ())) == 1}
+    tested, indices = _made_of(reading.kernel.body) if plain else (set(), set())
     found: list[Contract] = []
-    for array in sorted(plain & _tested(reading.kernel.body)) if plain else ():
+    for array in sorted(plain & tested):
         values, item = reading.tables[array], at_index(array, Var(f"{BOUND}0"))
         within_ = Op("<=", (Const(min(values)), item)), Op("<=", (item, Const(max(values))))
         found += [Contract(((Const(0), Const(len(values))),), fact) for fact in within_]
+    known = [(array, i, v) for array in sorted(plain & indices) for i, v in enumerate(reading.tables[array])]
+    for array, i, v in known if len(known) <= HELD else ():
+        found.append(Contract((), Op("==", (at_index(array, Const(i)), Const(v)))))
     return tuple(found)
 
 
-def _tested(body: Stmt) -> set[str]:
-    """The arrays that tests of loops are made of, in a body."""
+def _made_of(body: Stmt) -> tuple[set[str], set[str]]:
+    """The arrays that tests of loops are made of, in a body, and those that indices are made of."""
     assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
     made: dict[str, set[str]] = {}
 
@@ -174,7 +184,10 @@ def _tested(body: Stmt) -> set[str]:
 
     while any(not of(e) <= made.get(x, set()) for x, e in assigned):
         made = {x: set().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
-    return set().union(*(of(s.cond) for s in statements(body) if isinstance(s, While)))
+    tests = (s.cond for s in statements(body) if isinstance(s, While))
+    reads = (t.index for s in statements(body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Read))
+    writes = (s.index for s in statements(body) if isinstance(s, Write))
+    return set().union(*map(of, tests)), set().union(*map(of, (*reads, *writes)))
 
 
 def _range(

@@ -5,7 +5,7 @@ assumptions that it does without."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checker import kernel as trusted
@@ -90,15 +90,17 @@ def unneeded(
     rules: RuleSet,
     oracle: Oracles,
     again: Callable[[Launch], bool] = lambda _: False,
+    kept: Collection[Contract] = (),
 ) -> tuple[Expr | Contract, ...]:
     """Assumptions and contracts without which, all together, the kernel accepts the same derivations, which share one
-    launch; or without which `again`, given a launch with the others, finds that the same can be derived otherwise."""
+    launch; or without which `again`, given a launch with the others, finds that the same can be derived otherwise.
+    Those that are `kept` are not looked at."""
     if not derivations:
         return ()
     end = time.process_time() + limits.UNNEEDED_SECONDS
     needed = derivations[0][0].launch
     dropped: list[Expr | Contract] = []
-    for one in (*needed.assumptions, *needed.contracts):
+    for one in (*needed.assumptions, *(c for c in needed.contracts if c not in kept)):
         rest = without(needed, one)
         if time.process_time() > end:
             break

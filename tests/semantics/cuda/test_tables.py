@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
+from checker import recheck
+from checker.certificates import document as certificate
 from checker.cli import main
 from checker.refutation.contracts import for_reading, of_tables
 from logic.syntax import Assign, Const, Read, Write, statements, subterms
@@ -127,7 +130,7 @@ def test_no_more_is_assumed_of_a_table_than_it_holds(test: str, tmp_path: Path) 
     text = f"__global__ void k(int *A) {{ for ({test}; i++) A[i * 8 + 8] = 1; }}"
     found = reading(f"__constant__ unsigned t[2] = {{3u, 4294967295u}};\n{text}", tmp_path)
     data = of_tables(found)
-    assert len(data) == 2
+    assert len([c for c in data if c.ranges]) == 2
     assert not found.under(block=(32, 1, 1), data=for_reading(data)).spans
 
 
@@ -166,3 +169,68 @@ def test_bounds_and_runs_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for name in ("a", "b"):
         assert main(["run", str(tmp_path / f"{name}.cu"), *options, "--arg", "n=3"]) == 0
         assert json.loads(capsys.readouterr().out)["totals"]["sectors"] == 6
+
+
+GATHERED = """__constant__ int order[32] = {TABLE};
+__global__ void k(const float *x, float *y) {
+    __shared__ float tile[1024];
+    int t = threadIdx.x;
+    tile[t] = x[INDEX];
+    __syncthreads();
+    y[t] = tile[INDEX];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "span"),
+    [
+        ("order[t & 31]", 32),
+        ("order[(5 * t + 3) & 31] * 2 + 64", 32),
+        ("order[31 - (t & 31)]", 1000),
+        ("order[order[t & 31]]", 32),
+    ],
+)
+def test_tables_as_indices_are_known_lane_by_lane(
+    index: str, span: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bound is what a run costs, whatever the table holds."""
+    rng = random.Random(index)
+    path = tmp_path / "k.cu"
+    options = ["--metric", "sectors", "--metric", "conflicts", "--block", "64", "--format", "json"]
+    for values in (rng.sample(range(span), 32), rng.choices(range(span), k=32)):
+        table = f"{{{', '.join(map(str, values))}}}"
+        path.write_text(GATHERED.replace("{TABLE}", table).replace("INDEX", index))
+        assert main(["bound", str(path), *options]) == 0
+        found = json.loads(capsys.readouterr().out)["results"]
+        assert main(["run", str(path), *options]) == 0
+        dearest = json.loads(capsys.readouterr().out)["max_per_warp"]
+        bounds = {r["metric"]: (r["verdict"], int(r["bound"])) for r in found}
+        assert bounds == {metric: ("certified", dearest[metric]) for metric in ("sectors", "conflicts")}
+        assert f"given: order[31] == {values[31]}" in found[0]["assumptions"]
+
+
+def test_a_certificate_for_another_table_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With elements 0 and 8 in one bank, by both checkers; so where nothing is said of one of them."""
+    path, to = tmp_path / "k.cu", tmp_path / "c.json"
+    table = f"{{{', '.join(str(8 * i % 32 + i // 4) for i in range(32))}}}"
+    path.write_text(GATHERED.replace("{TABLE}", table).replace("INDEX", "order[t & 31]"))
+    assert main(["bound", str(path), "--metric", "conflicts", "--block", "64", "--certificate", str(to)]) == 0
+    assert "conflicts  <= 0  certified" in capsys.readouterr().out
+    document = json.loads(to.read_text())
+    assert recheck.recheck(document).verdict == "valid"
+    rows = document["launch"]["contracts"]
+    texts = [json.dumps(row) for row in rows]
+    (eight,) = [i for i, text in enumerate(texts) if text.endswith(" 8]]]")]
+    other = [json.loads(text.replace(" 8]]]", " 32]]]")) if i == eight else rows[i] for i, text in enumerate(texts)]
+    for said in (other, rows[:eight] + rows[eight + 1 :]):
+        changed = document | {"launch": document["launch"] | {"contracts": said}}
+        to.write_text(json.dumps(changed | {"digest": certificate.digest(changed)}))
+        assert recheck.recheck(json.loads(to.read_text())).verdict != "valid"
+        assert main(["check", str(to)]) != 0
+
+
+def test_long_tables_as_indices_are_not_known(tmp_path: Path) -> None:
+    text = "__global__ void k(int *A) { A[t[threadIdx.x]] = 1; }"
+    assert len(of_tables(reading(f"__constant__ int t[64] = {{1, 2}};\n{text}", tmp_path))) == 64
+    assert of_tables(reading(f"__constant__ int t[65] = {{1, 2}};\n{text}", tmp_path)) == ()
