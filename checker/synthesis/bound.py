@@ -206,15 +206,15 @@ class Finder:
         if result.q is None and isinstance(result.problem, Refusal) and self._ways.tells_more(sharp(way), refused=True):
             found = self._bounded(metric, sharp(way))  # what was found is too low: branches may tell what is not
             result = found if found.q is not None else result
-        elif result.q is not None:
+        elif result.q is not None and result.q != ZERO:  # of which nothing is lower
             way, result = self._finer(metric, way, result)
         return replace(result, hurried=self.asker.hurried)
 
     def _flow(self, way: Way) -> Flow:
         return self._ways.flow(way, self._cases[0])
 
-    def _bounded(self, metric: Metric, way: Way) -> Result:
-        """The bound that one way finds."""
+    def _bounded(self, metric: Metric, way: Way, below: Poly | None = None) -> Result:
+        """The bound that one way finds, of one warp only where it is `below` another."""
         wider, ghosts = self._ways.ghosted(way)
         context = replace(wider.context, metric=metric)
         cases, per, book, oracle = self._cases, self._per, self._book, self.asker
@@ -230,7 +230,8 @@ class Finder:
             def whole() -> Proof[Poly]:
                 return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
 
-            return _one(self._outline.kernel, context, whole, ghosts, oracle, per, anywhere, book)
+            limit = below if per == "warp" else None
+            return _one(self._outline.kernel, context, whole, ghosts, oracle, per, anywhere, book, limit)
 
         result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
         again = one(False, True) if result.q is None and per != "warp" else result
@@ -267,7 +268,7 @@ class Finder:
         def lowered(other: Way, plainer: Result | None) -> bool:
             """Whether the other way finds a lower bound, which is then kept with a plainer one."""
             nonlocal result
-            found = self._bounded(metric, other)
+            found = self._bounded(metric, other, result.q)
             if found.q is None or result.q is None or not lower(found.q, result.q):
                 return False
             result = replace(found, plainer=plainer)
@@ -383,10 +384,12 @@ def _one(
     per: Per,
     anywhere: bool,
     book: Book,
+    below: Poly | None = None,
 ) -> Result:
     """The result for the context's metric, without the time, by a proof that may raise Stuck.
 
-    `anywhere` asks for a potential that does not depend on the block, where there is one.
+    `anywhere` asks for a potential that does not depend on the block, where there is one. A potential that is not
+    `below` another is not checked: it is no result.
     """
     ledger = Ledger()
     derivation = None
@@ -398,6 +401,9 @@ def _one(
         proof = shortened(weaken(proof, known, proof.post), context, oracle, per != "warp")
         if per != "warp":
             proof = summable(proof, context, oracle)
+        if below is not None and not lower(proof.pre.q, below):
+            needless = Stuck("the bound is no lower than another", kernel.loc)
+            return Result(context.metric, "not-proved", None, None, ledger, needless, 0.0)
         derivation = proof.derivation
         theorem = trusted.check(derivation, book.judged, context, oracle.oracle, ledger)
         if book.judged is not CERTIFYING:

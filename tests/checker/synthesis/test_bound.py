@@ -7,19 +7,23 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from checker import kernel as trusted
 from checker.notation import parse_kernel, parse_outline, parse_potential
 from checker.oracles import Oracles
 from checker.recheck import Report, recheck
-from checker.synthesis.bound import Per, Result, charges, find_bounds
+from checker.synthesis.bound import Finder, Per, Result, charges, find_bounds
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.stated import told_by_contracts
 from checker.synthesis.walk import Stuck
+from checker.synthesis.ways import Way
 from logic.assertions import Context, Dim, Launch, Unknown, conj
+from logic.derivation import Derivation
 from logic.metrics import HARDWARE, METRICS, Linear, Metric
-from logic.potentials import Leaf, const, evaluate
+from logic.potentials import Leaf, Poly, const, evaluate
 from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
@@ -482,3 +486,28 @@ def test_a_clamped_row_takes_no_more_than_a_row(index: str) -> None:
     """In both checkers."""
     found = bounded.result(f"x <- A[{index.replace('i,', '32 * blockIdx.x + tid.x,')}];")
     assert str(bounded.valid(found)) == "4"
+
+
+@pytest.mark.parametrize(
+    ("metric", "start", "bound", "tried"), [("divwarps", "0", "0", 1), ("sectors", "tid.x", "4*max(0, ceil(n/32))", 2)]
+)
+def test_no_way_is_followed_below_0_and_nothing_is_checked_that_is_no_lower(
+    metric: str, start: str, bound: str, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways, checks, bounded_, check = list[Way](), list[Derivation](), Finder._bounded, trusted.check
+
+    def counted(self: Finder, metric: Metric, way: Way, below: Poly | None = None) -> Result:
+        ways.append(way)
+        return bounded_(self, metric, way, below)
+
+    def checked(derivation: Derivation, *rest: Any) -> trusted.Theorem:
+        checks.append(derivation)
+        return check(derivation, *rest)
+
+    monkeypatch.setattr(Finder, "_bounded", counted)
+    monkeypatch.setattr(trusted, "check", checked)
+    turn = f"x <- x + {'1' if start == '0' else '32'};"
+    body = f"x <- {start}; while (x < n) {{ if (x < m) {{ y <- A[x]; }} else {{ y <- 3; }} {turn} }}"
+    found = bounded.result(body, metric=metric)
+    assert found.claim
+    assert (str(found.claim.pre.q), len(ways), len(checks)) == (bound, tried, 1)
