@@ -1,8 +1,10 @@
 """Pointers to functions: which function one leads to is known where it is passed or declared, or chosen from a table
 or by `?:`; else it is refused.
 
-A table of functions, or a pointer, outside of functions is taken to lead where it is declared to, which is noted. A
-call by one that is chosen is an `if` for each function of the table, so that lanes with functions of their own part.
+A table of functions, or a pointer, outside of functions is taken to lead where it is declared to, which is noted; one
+that the host gives a value, as an argument of the kernel does, to one of the functions of its type that the file names
+without calling them. A call by one that is chosen is an `if` for each function, so that lanes with functions of their
+own part.
 """
 
 from __future__ import annotations
@@ -14,18 +16,23 @@ from typing import Final
 
 from logic.operators import COMPARISONS, denote
 from logic.syntax import INT, Assign, Const, Expr, Op, Var
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import unsupported
 from semantics.cuda.heads import check_condition, check_if
+from semantics.cuda.places import load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS
-from semantics.cuda.state import Chosen, State
+from semantics.cuda.shim import in_shim, own
+from semantics.cuda.state import Address, Chosen, State
 
 Known = Mapping[int, int | None]
 """The values of parameters, by the numbers of their declarations."""
+
+NUMBER: Final = CType("int", "long", 8)
+"""The type of the number of a function."""
 
 MOST: Final = 64
 """The most functions of a table that one is chosen from."""
@@ -63,7 +70,49 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
     known = st.functions.get(decl.identity)
     if isinstance(known, Chosen):
         return replace(known, index=st.saved(known.index, INT))
-    return known if known is not None or not _outside(decl) or not function_type(decl) else _declared(st, decl)
+    if known is not None or not _outside(decl) or not function_type(decl):
+        return known
+    if decl.initialiser is not None or decl.storage == "EXTERN":  # another file has it, and functions of its own
+        return _declared(st, decl)
+    return passed(st, decl, st.fresh(decl.name))
+
+
+def passed(st: State, decl: Node, name: str) -> Node | Chosen | None:
+    """The functions that a pointer may lead to which the host gives a value, and its number, as a parameter."""
+    found = _named_somewhere(decl.unit, decl.type)
+    if not found:
+        return None
+    _note_several(st, decl, found)
+    chosen = Chosen(load(st, parameter(st, name, NUMBER, decl.loc), NUMBER, decl.loc), found)
+    return st.functions.setdefault(decl.identity, chosen if len(found) > 1 else found[0])
+
+
+def _note_several(st: State, decl: Node, found: tuple[Node, ...]) -> None:
+    names = ", ".join(f.name for f in found)
+    st.note(
+        f"what the host has '{decl.name}' lead to is one of the functions of its type that this file names: {names}"
+    )
+
+
+def _named_somewhere(unit: Unit, t: CType) -> tuple[Node, ...]:
+    """The functions of the device of a pointer's type that a text names without calling them; none if they are many."""
+    wanted = t.inner.name if t.kind == "pointer" and t.inner is not None else t.name
+    found, todo = dict[int, Node](), list(own(unit))
+    while todo:
+        node = todo.pop()
+        decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
+        if decl is not None and decl.kind == "FUNCTION_DECL" and decl.type.name == wanted and not in_shim(decl):
+            body = decl.definition
+            if body is not None and any(c.kind == "CUDADEVICE_ATTR" for c in body.children):
+                found[body.identity] = body
+        called = node.kind == "CALL_EXPR" and node.children and _names_one(node.children[0])
+        todo += node.children[1:] if called else node.children
+    return tuple(sorted(found.values(), key=lambda f: (f.span[0], f.offset))) if len(found) <= MOST else ()
+
+
+def _names_one(node: Node) -> bool:
+    decl = node.referenced if (node := _inside(node)).kind == "DECL_REF_EXPR" else None
+    return decl is not None and decl.kind == "FUNCTION_DECL"
 
 
 def assigned(st: State, decl: Node) -> Chosen | None:
@@ -164,14 +213,34 @@ def _element(st: State, node: Node) -> Node | Chosen | None:
     table, index = node.children
     found = _table(st, table)
     if not found:
-        return None
+        return _filled(st, table, index)
     at = index.evaluate()
     if isinstance(at, int) and not index.acts:
         if not 0 <= at < len(found):
             raise unsupported(f"the element {at} of a table of {len(found)} functions", node.loc)
         return found[at]
-    value = convert(st.expr(st, index, "part"), index.type, CType("int", "long", 8), index.loc)
+    value = convert(st.expr(st, index, "part"), index.type, NUMBER, index.loc)
     return Chosen(st.saved(value, INT), found)
+
+
+def _filled(st: State, table: Node, index: Node) -> Chosen | None:
+    """The functions that an element may lead to of a table that the host fills, and its number, which is read there."""
+    table = _inside(table)
+    decl = table.referenced if table.kind == "DECL_REF_EXPR" else None
+    if decl is None or not _outside(decl) or decl.initialiser is not None or decl.type.kind != "array":
+        return None
+    if decl.storage == "EXTERN":  # another file has it, and functions of its own
+        return None
+    found = _named_somewhere(decl.unit, decl.type.inner or decl.type)
+    if not found:
+        return None
+    _note_several(st, decl, found)
+    where = st.bindings.get(decl.identity)
+    if not isinstance(where, Address):
+        where = Address(st.fresh(decl.name), "global")
+        st.bindings[decl.identity] = where
+    at = convert(st.expr(st, index, "part"), index.type, NUMBER, index.loc)
+    return Chosen(st.saved(load(st, where.plus(NUMBER.size, at), NUMBER, index.loc), INT), found)
 
 
 def _either(st: State, node: Node) -> Node | Chosen | None:

@@ -36,6 +36,7 @@ from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
+from semantics.cuda.functions import function_type, passed
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import is_lambda, of_host
@@ -300,7 +301,9 @@ def _parameter(st: State, p: Node, name: str) -> None:
     if not p.name:
         return  # nobody can mention it
     if t.kind == "pointer" and t.inner is not None and t.inner.kind == "other":
-        return  # an error where it is used, since nothing binds it
+        if function_type(p) and not st.changed[p.identity]:
+            passed(st, p, name)
+        return  # else an error where it is used, since nothing binds it
     if is_lambda(p) and (node := _made_by_host(p)) is not None:
         of_host(st, p, node)
         return

@@ -72,10 +72,41 @@ def test_lanes_with_functions_of_their_own_part(read: Callable[..., Reading]) ->
     assert "'table' holds the functions that it is declared with" in reading.notes
 
 
+GIVEN = {
+    "A[0] = f(n, 4);": "n f",
+    "A[0] = (*filled[n & 1])(n, 4);": "n",
+    "auto g = one_of; A[0] = g(n, 4);": "n one_of",
+}
+
+
+@pytest.mark.parametrize("body", GIVEN)
+def test_what_the_host_fills_in_is_one_of_the_functions_that_are_named(read: Callable[..., Reading], body: str) -> None:
+    """Of its type, for the device, and not only called; which one it is, a number says, of a table one that is read."""
+    before = """
+typedef int (*Op)(int, int);
+__device__ int add(int a, int b) { return a + b; }
+__device__ int called(int a, int b) { return a % b; }
+__device__ int mul(int a, int b) { return called(a, 1) * b; }
+__device__ long other(int a, int b) { return a / b; }
+int host(int a, int b) { return a - b; }
+__device__ Op first = add, second = &mul; __device__ long (*third)(int, int) = other; Op fourth = host;
+__device__ Op filled[2]; __device__ Op one_of;
+"""
+    reading = read(f"{before}__global__ void k(int *A, int n, Op f) {{ {body} }}", "k")
+    text = show_stmt(reading.kernel.body)
+    assert text.count("if (") == 1, text
+    assert ("filled[n & 1]" in text) == ("filled" in body), text
+    assert " + " in text, text
+    assert " * " in text, text
+    assert " ".join(p.name for p in reading.kernel.params if p.name != "f" or "f(" in body) == GIVEN[body]
+    named = "is one of the functions of its type that this file names: add, mul"
+    assert any(note.endswith(named) for note in reading.notes), reading.notes
+
+
 REFUSED = {
     "a parameter of the kernel": (
-        "Op f, int *A, int n",
-        "A[0] = f(1, n);",
+        "int (*f)(int *, int), int *A, int n",
+        "A[0] = f(A, n);",
         "a call by 'f', a pointer that may",
     ),
     "what is assigned from elsewhere": ("Op g, int *A, int n", "Op f = add; if (n) f = g; A[0] = f(1, n);", ""),
@@ -86,6 +117,7 @@ REFUSED = {
     "behind its end": ("int *A, int n", "A[0] = table[3](1, n);", "the element 3 of a table of 3 functions"),
     "one of several that reads and writes": ("int *A, int n", "A[0] = A[1] + Set[n](A);", ""),
     "a table without a list": ("int *A, int n", "A[0] = elsewhere[n](1, n);", ""),
+    "a parameter that changes": ("Op f, int *A, int n", "if (n) f = mul; A[0] = f(1, n);", ""),
 }
 
 
