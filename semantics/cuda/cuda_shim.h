@@ -154,6 +154,8 @@ extern "C" __device__ void __prof_trigger(int);
 extern "C" __device__ void __nanosleep(unsigned int);
 extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
 extern "C" HD int printf(const char *, ...);
+extern "C++" inline HD void *operator new(size_t, void *p) noexcept { return p; }
+extern "C++" inline HD void *operator new[](size_t, void *p) noexcept { return p; }
 extern "C" HD void *malloc(size_t);
 extern "C" HD void free(void *);
 extern "C" HD void *memcpy(void *, const void *, size_t);

@@ -6,22 +6,25 @@ What the allocation costs is not counted, and said to be so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Skip, Var
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import destroyed
+from semantics.cuda.classes import bases, destroyed
 from semantics.cuda.compared import not_null
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
-from semantics.cuda.pointers import address, deliver
-from semantics.cuda.records import fill
+from semantics.cuda.pointers import address, deliver, recast
+from semantics.cuda.records import fill, undefined
 from semantics.cuda.regions import region
 from semantics.cuda.sequence import within
+from semantics.cuda.shapes import CASTS
 from semantics.cuda.state import Address, State, Use, pointee_size
+from semantics.cuda.templates import functions
 
 NAMES: Final = ("malloc", "free")
 KINDS: Final = ("CXX_NEW_EXPR", "CXX_DELETE_EXPR")
@@ -52,10 +55,17 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
         _given_back(st, node.children[0], use)
         return None
     t, words = node.type.inner, [text for text, _ in node.tokens()]
-    opens = next((text for text in words[1:] if text in ("[", "(", "{")), "")
-    if t is None or words[:1] != ["new"] or words[1:2] == ["("]:
-        raise unsupported("this 'new'", node.loc, "Write it as new T, new T(..) or new T[n].")
+    words = words[1:] if words[:1] == ["::"] else words
     given = [c for c in node.children if not c.kind.endswith("_REF")]
+    place = _placed(words, given)
+    words = words[:1] + words[_closed(words) :] if place is not None else words
+    opens = next((text for text in words[1:] if text in ("[", "(", "{")), "")
+    if t is None or words[:1] != ["new"] or words[1:2] == ["("] or _own_operators(node):
+        raise unsupported("this 'new'", node.loc, "Write it as new T, new T(..), new T[n] or new (p) T.")
+    if place is not None:
+        if opens == "[":
+            raise unsupported("an array of 'new' at a place", node.loc, "Cast the pointer, and assign its elements.")
+        return _made(st, node, t, recast(st, node, place, use), given[1:], words, use)
     if opens == "[":
         plain = len(given) == 1 or (given[1].kind == "CALL_EXPR" and _does_nothing(given[1]))
         if not plain and scalar(t) is not None and given[1].kind in ("INIT_LIST_EXPR", "UNEXPOSED_EXPR"):
@@ -64,16 +74,52 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
             raise unsupported("an array of 'new' with values", node.loc, "Assign them in a loop.")
         evaluate(st, expr(st, given[0], within(use)))
         return _fresh(st, node)
-    found = _fresh(st, node)
+    return _made(st, node, t, _fresh(st, node), given, words, use)
+
+
+def _made(st: State, node: Node, t: CType, found: Address, given: list[Node], words: list[str], use: Use) -> Address:
+    """Emit what makes the object of a `new`, at an address, which is given back."""
     where = found.plus(t.size, Const(0))
     if t.kind == "record" and given:
-        if given[0].kind == "CALL_EXPR":
+        zeroed = undefined(given[0]) and words[-2:] in (["(", ")"], ["{", "}"])
+        if given[0].kind == "CALL_EXPR" and not zeroed:
             st.construct(st, where, given[0], within(use))
         else:
             fill(st, where, given[0], within(use))
     elif given or words[-2:] in (["(", ")"], ["{", "}"]):
         _initialised(st, where, given, node, use)
     return found
+
+
+def _placed(words: Sequence[str], given: Sequence[Node]) -> Node | None:
+    """The pointer p of `new (p) T`, as it is before it becomes a `void *`."""
+    if words[1:2] != ["("] or not given or given[0].type.name != "void *":
+        return None
+    pointer = given[0]
+    while pointer.kind in (*CASTS, "PAREN_EXPR") and len(pointer.children) == 1 and pointer.type.name == "void *":
+        pointer = pointer.children[0]
+    return pointer
+
+
+def _closed(words: Sequence[str]) -> int:
+    """The place after the parentheses that begin at the second word."""
+    depth = 0
+    for i, word in enumerate(words[1:], 1):
+        depth += (word == "(") - (word == ")")
+        if depth == 0:
+            return i + 1
+    return len(words)
+
+
+def _own_operators(node: Node) -> bool:
+    """Whether a `new` may be one of the user's: of a class of which one has it, or of all types."""
+    todo = [node.pointee_decl] if node.type.inner is not None and node.type.inner.kind == "record" else []
+    while todo:
+        decl = todo.pop()
+        if any(c.name.startswith("operator new") for c in decl.members):
+            return True
+        todo += [b.type_decl for b in bases(decl)]
+    return any(f.name.startswith("operator new") for f in functions(node.unit))
 
 
 def _listed(st: State, node: Node, given: list[Node], t: CType, use: Use) -> Address:

@@ -276,7 +276,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
         case kind if kind in CASTS or kind in ("CXX_REINTERPRET_CAST_EXPR", "CXX_CONST_CAST_EXPR"):
             inner = operand(node)
             if inner is not None and inner.type.kind in ("pointer", "array"):
-                return _recast(st, node, inner, use)
+                return recast(st, node, inner, use)
             if inner is not None and inner.type.kind == "int":
                 return _from_number(st, node, inner, use)
     raise unsupported(f"{described(node)} as a pointer", node.loc)
@@ -341,7 +341,8 @@ def _steps_from(node: Node) -> bool:
     return steps and inner.kind == "MEMBER_REF_EXPR"
 
 
-def _recast(st: State, node: Node, inner: Node, use: Use) -> Address:
+def recast(st: State, node: Node, inner: Node, use: Use) -> Address:
+    """The address that a pointer leads to, as one of a node's type."""
     found = address(st, inner, use)
     old, new = inner.type.inner, node.type.inner
     mine = found.root in st.pointees or found.root in st.registers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from logic.syntax import Expr, Op
+from logic.syntax import Expr, Op, show_stmt
 from semantics.cuda import Reading
 from tests.semantics.cuda.lowered import Lowered
 from tests.semantics.cuda.native import COMPILER, differences
@@ -15,6 +15,7 @@ from tests.semantics.cuda.native import COMPILER, differences
 Reader = Callable[..., Reading]
 
 BEFORE = """
+#include <new>
 struct P { int a, b; };
 struct Node { int v; Node *next; __device__ Node(int x, Node *n) : v(x), next(n) {} };
 struct Start { int a = 3; int b = 4; };
@@ -26,6 +27,10 @@ BODIES = [
     "int *p = new int[n], *q = new int[2]; for (int i = 0; i < n; i++) p[i] = i; q[1] = 7; A[0] = p[2] * 10 + q[1];",
     "int *p = new int(5), *q = new int(); *q += *p; A[0] = *q; delete p; delete q;",
     "Node *h = nullptr; for (int i = 0; i < n; i++) h = new Node(i, h); for (; h; h = h->next) A[h->v] = h->v;",
+    "new (A + n) int(7); int *p = ::new ((void *)&A[1]) int(); *p += 4; new (A + 2) int; new (&B[n]) int{5};",
+    "P *m = new P[3]; P *p = new (m + 1) P{n, 2}; p->b++; new (&m[2]) P(); A[0] = m[1].a * 10 + m[1].b; A[1] = m[2].a;",
+    "Start s; s.a = 0; Start *p = new (&s) Start(); p->b += n; A[0] = s.a * 10 + s.b;",
+    "P *p = new P(), *q = ::new P(); A[0] = p->a + q->b; p->b = 3; A[1] = p->b;",
     "int *p = new int[4]{n, 2}, *q = new int[3]; p[1] += p[0]; A[0] = p[1] * 10 + p[3]; q[0] = 1; A[1] = q[0];",
     "int *p = new int[2](); short *q = new short[3]{1, (short)(n * 40000), 3}; A[0] = p[1] + q[1]; delete[] p;",
     "P *p = new P{1, n}; P *q = new P; q->a = p->b; *p = P{q->a, 9}; A[0] = p->a * 10 + p->b;",
@@ -77,11 +82,27 @@ REFUSED = {
     "int *p = new int[n]();": "an array of 'new' with values is not supported",
     "Start *p = new Start[2]; A[0] = p->a;": "an array of 'new' with values is not supported",
     "D *d = new D[2]; delete[] d;": "the destructors of an array of 'D'",
-    "int *p = new (A) int(3);": "",
+    "int *p = new (A) int[3];": "an array of 'new' at a place is not supported",
+    "Own *p = new (A) Own; A[0] = p->a;": "this 'new' is not supported",
+    "Less *p = new Less; A[0] = p->a;": "this 'new' is not supported",
 }
+
+
+def test_an_object_that_is_made_with_parentheses_is_zero_and_paid_for(read: Callable[..., Reading]) -> None:
+    reading = read("struct P { int a, b; }; __global__ void k(P *p) { new (p) P(); new (p + 1) P; new (p + 2) P{}; }")
+    assert show_stmt(reading.kernel.body).split("\n") == [f"p.{f}[{i}] <- 0;" for i in (0, 2) for f in "ab"]
+
+
+def test_memory_of_another_type_holds_what_is_made_there(read: Callable[..., Reading]) -> None:
+    body = "__shared__ char s[sizeof(C)]; C *p = new (s) C(A[0]); A[1] = p->a;"
+    reading = read(f"struct C {{ int a; __device__ C(int x) : a(x) {{}} }}; __global__ void k(int *A) {{ {body} }}")
+    assert show_stmt(reading.kernel.body) == "x <- A[0];\ns.as_C.a[0] <- x;\nA[1] <- s.as_C.a[0];"
 
 
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(refused: Callable[[str, str], None], body: str) -> None:
     dies = "struct D { int x; __device__ ~D() { x = 0; } };\n"
+    dies += "struct Own { int a; __device__ void *operator new(size_t, void *p) { return (int *)p + 2; } };\n"
+    dies += "struct Base { __device__ void *operator new(size_t n) { return malloc(n + 4); } };\n"
+    dies += "struct Less : Base { int a; };\n"
     refused(f"{BEFORE}{dies}__global__ void k(int *A, int n) {{ {body} }}", REFUSED[body])
