@@ -74,7 +74,7 @@ class Bound:
         whole number or of no parameter, or the launch excludes the point."""
         from checker.certificates.claims import value_at
         from checker.certificates.document import read
-        from checker.cli.bound import check_point
+        from checker.cli.points import check_point
         from checker.notation import parse_potential
         from logic.source import SourceError
 

@@ -6,15 +6,22 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli import fleet
+from checker.cli.assumed import (
+    assumed_of_data,
+    check_assumptions,
+    facts_alone,
+    launch_of,
+    under,
+    usable_assumptions,
+    with_facts,
+)
 from checker.cli.options import (
-    add_assume_option,
     add_output_options,
     add_queries_option,
     add_trust_option,
@@ -22,35 +29,30 @@ from checker.cli.options import (
     check_sizes,
     contracts_of,
     emit,
-    parse_bindings,
-    parse_dim,
     parse_hardware,
     parse_metrics,
     read_kernel,
     reading_words,
     refuse_others,
-    stated,
     tell,
     versioned,
 )
+from checker.cli.points import add_point_option, check_point, point
 from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
     from checker.certificates.origin import Origin
-    from checker.notation.contracts import Contract as Stated
     from checker.oracles import Oracles
     from checker.refutation.witness import Witness
     from checker.report.kernels import Done
     from checker.synthesis.bound import Result
     from checker.synthesis.outline import Outline
-    from logic.assertions import Context, Dim, Launch
+    from logic.assertions import Context
     from logic.contracts import Contract
     from logic.derivation import Derivation
     from logic.metrics import Hardware, Metric
-    from logic.source import Loc
     from logic.syntax import Expr, Kernel
-    from logic.typing import Signature
     from semantics.cuda import Choice, Reading
 
 
@@ -99,119 +101,6 @@ def add_accept_option(parser: argparse.ArgumentParser, *more: str, told: str = "
         choices=("solver-backed", *more),
         help=f"exit with 0 where a bound rests on the word of a solver, too{told}",
     )
-
-
-def add_launch_options(parser: argparse._ActionsContainer) -> None:
-    """--block, --grid, --assume."""
-    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads in a block (default: the file's, else symbolic)")
-    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks in the grid (default: symbolic)")
-    add_assume_option(parser, 'a fact about parameters: --assume "w %% 8 == 0"')
-
-
-def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid: Dim | None) -> Launch:
-    """The launch that the options describe. Raises SourceError."""
-    from checker.certificates.claims import extent
-    from checker.notation.contracts import Contract as Stated
-    from logic.assertions import MAX_BLOCK, Launch, conj
-    from logic.typing import signature
-
-    sigma, facts = signature(kernel), []
-    for text in args.assume:
-        if isinstance(given := stated(text, sigma), Stated):
-            raise OptionProblem(f"--assume {text}: this command uses no contracts on data", advice="bound does.")
-        facts.append(given)
-    if args.block:
-        block = parse_dim(args.block, "--block")
-    if block and None not in block and (block[0] or 1) * (block[1] or 1) * (block[2] or 1) > MAX_BLOCK:
-        what = f"--block {args.block}" if args.block else f"a launch in the file has blocks of {extent(block)}"
-        raise OptionProblem(f"{what}: more than {MAX_BLOCK} threads", advice="CUDA allows no more in a block.")
-    if args.grid:
-        grid = parse_dim(args.grid, "--grid")
-    return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
-
-
-def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
-    """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
-    OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""
-    from checker.refutation.contracts import of_reading, of_tables
-    from logic.stable import unwritten
-
-    kernel, stable = reading.kernel, unwritten(reading.kernel)
-    for c in stated:
-        for array in sorted(c.arrays & stable):
-            types = reading.types.arrays.get(array, frozenset())
-            if not types or (len(types) > 1 and any(t.bits > 31 + t.signed for t in types)):
-                told = f"the elements of '{array}' are of several types, or of none that is an integer"
-                advice = "Read it as an array of one type of integers; or leave the contract out."
-                raise OptionProblem(f"{told}: {c.text}", _stated(c, kernel), advice)
-    for c in stated:
-        for array in sorted(c.arrays - stable):
-            told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
-            raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
-    found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
-    where = reading.kernel.loc.file if reading.kernel.loc else kernel.name
-    warn_of_data((*found, *of_reading(found, reading)), assumed, where)
-    return tuple(dict.fromkeys((*found, *of_tables(reading))))
-
-
-def warn_of_data(given: Sequence[Contract], assumed: Sequence[Expr], where: str) -> None:
-    """Warns where no small data keep contracts, sizes being as assumed."""
-    from checker.refutation.contracts import doubt
-
-    if told := doubt(tuple(given), tuple(assumed)):
-        print(f"{where}: warning: {told}", file=sys.stderr)
-
-
-def facts_alone(args: argparse.Namespace) -> argparse.Namespace:
-    """The options without the contracts on data among what --assume says."""
-    from checker.notation.contracts import is_contract
-
-    return argparse.Namespace(**{**vars(args), "assume": [text for text in args.assume if not is_contract(text)]})
-
-
-def _stated(c: Stated, kernel: Kernel) -> Loc | None:
-    """The place of a contract in the source, else of the kernel: an option has no line."""
-    return kernel.loc if c.loc is None or c.loc.file == "--assume" else c.loc
-
-
-def check_assumptions(context: Context, oracle: Oracles) -> None:
-    """Raises OptionProblem where what is assumed contradicts itself."""
-    from logic.assertions import show_p
-
-    given = context.launch.assumptions
-    if given and _contradictory(context, oracle):
-        message = f"vacuous: no launch satisfies what is assumed: {show_p(given)}"
-        raise OptionProblem(message, advice="Anything would follow from it.")
-
-
-def _contradictory(context: Context, oracle: Oracles) -> bool:
-    from logic.assertions import Entails, Proved
-    from logic.syntax import FALSE
-
-    return isinstance(oracle(Entails((), (FALSE,)), context), Proved)
-
-
-def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
-    """The context, with more that is assumed of the launch."""
-    from logic.assertions import conj
-
-    launch = context.launch
-    return replace(context, launch=replace(launch, assumptions=conj((*launch.assumptions, *facts), context.sigma)))
-
-
-def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
-    """A kernel for the launches of a context. What has to be assumed of sizes, lest unsigned values wrap around, is, if
-    it does not contradict what is assumed already; nor do limits of elements, where the ranges of contracts have an
-    index."""
-    from checker.refutation.contracts import contradicted, for_reading
-
-    launch = context.launch
-    data = for_reading(launch.contracts)
-    found = reading.under(launch.assumptions, launch.block, launch.grid, data=data)
-    apart = contradicted(launch.contracts, found, launch.assumptions)
-    if apart or (found.facts and _contradictory(with_facts(context, found.facts), oracle)):
-        return reading.under(launch.assumptions, launch.block, launch.grid, assume=False, data=data)
-    return found
 
 
 def run(args: argparse.Namespace) -> int:
@@ -308,41 +197,6 @@ def _check_named(at: Mapping[str, int], kernels: Sequence[Kernel]) -> None:
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of a kernel in this file")
 
 
-def assumptions_about(texts: Sequence[str], sigma: Signature) -> list[str]:
-    """The --assume texts for which a kernel has the parameters and arrays."""
-    from logic.source import SourceError
-
-    found = []
-    for text in texts:
-        with suppress(SourceError):
-            stated(text, sigma)
-            found.append(text)
-    return found
-
-
-def usable_assumptions(texts: Sequence[str], kernels: Mapping[Choice, Kernel]) -> dict[Choice, list[str]]:
-    """The assumptions that are about each kernel; says what is left out. Raises SourceError for what no kernel has the
-    parameters for."""
-    from logic.source import SourceError
-    from logic.typing import signature
-
-    found: dict[Choice, list[str]] = {choice: [] for choice in kernels}
-    for text in texts:
-        lacking: dict[str, SourceError] = {}
-        for choice, kernel in kernels.items():
-            try:
-                stated(text, signature(kernel))
-                found[choice].append(text)
-            except SourceError as problem:
-                lacking[choice.name] = problem
-        if len(lacking) == len(kernels) > 0:
-            raise next(iter(lacking.values()))
-        if lacking:
-            told = ", ".join(lacking)
-            sys.stderr.write(f"warpbound: warning: --assume '{text}' is not used for {told}: it lacks the parameters\n")
-    return found
-
-
 def _bounded(
     args: argparse.Namespace,
     reading: Reading,
@@ -352,25 +206,45 @@ def _bounded(
     several: bool = False,
 ) -> Done:
     """The outcome for one kernel, which may be one of several. Raises SourceError."""
-    from checker.analysis.places import outside
-    from checker.certificates.claims import shown
-    from checker.cli.explained import dearest_runs, shares
+    from checker.cli.explained import dearest_runs
     from checker.oracles import Oracles
-    from checker.report import bounds as report
-    from checker.report.kernels import Done
     from checker.report.queries import write_queries
-    from checker.synthesis.bound import find_bounds
 
     oracle = Oracles()
     outline, hinted, reading = outlined(args, reading, metrics[0], hardware, oracle)
-    context, notes = outline.context, reading.notes
-    kernel = replace(reading.kernel, name=args.shown or reading.kernel.name)
-    check_point(at, kernel, with_facts(context, reading.facts))
-    for name, t in reading.types.scalars.items():
-        if name in at and not t.low <= at[name] <= t.high:
-            told = f"'{name}' has {t.bits} bits, and is at most {t.high}: no launch has this value of the formula"
-            print(f"{args.file}: warning: --at {name}={at[name]:.3e}: {told}", file=sys.stderr)
-    with working(f"{kernel.name}: reading") as now:
+    kernel = _shown(args, reading)
+    check_point(at, kernel, with_facts(outline.context, reading.facts))
+    _warn_of_widths(args, reading, at)
+    results = _results(args, kernel.name, outline, metrics, hinted, oracle)
+    made = origin_of(args, reading, hardware)
+    certificates = _certificates(results, args.certificate, kernel.name, several, made)
+    if args.queries:
+        write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
+    _warn_of_bounds(args, reading, outline.context, results, oracle)
+    runs = args.tight or (args.explain and bool(at))
+    none: list[Witness | None] = [None] * len(results)
+    dearest, results = dearest_runs(reading.kernel, results, at, args.tight) if runs else (none, results)
+    return _done(args, reading, outline.context, results, dearest, certificates, at)
+
+
+def _shown(args: argparse.Namespace, reading: Reading) -> Kernel:
+    """The kernel by the name that it is shown with."""
+    return replace(reading.kernel, name=args.shown or reading.kernel.name)
+
+
+def _results(
+    args: argparse.Namespace,
+    name: str,
+    outline: Outline,
+    metrics: Sequence[Metric],
+    hinted: str | None,
+    oracle: Oracles,
+) -> list[Result]:
+    """The bounds that are found, while a terminal shows which; warns of sharper ones that rest on a solver's word."""
+    from checker.report.bounds import sharper
+    from checker.synthesis.bound import find_bounds
+
+    with working(f"{name}: reading") as now:
         results = find_bounds(
             outline,
             metrics,
@@ -378,24 +252,52 @@ def _bounded(
             hinted,
             args.search,
             args.per,
-            lambda name: now(f"{kernel.name}: {name}"),
+            lambda metric: now(f"{name}: {metric}"),
             backed="solver-backed" in args.accept,
         )
         results = [with_hints(outline, r, oracle, args) if hinted in (None, r.metric.name) else r for r in results]
-    for told in chain.from_iterable(report.sharper(result, kernel.name) for result in results):
+    for told in chain.from_iterable(sharper(result, name) for result in results):
         print(f"{args.file}: warning: {told}", file=sys.stderr)
-    made = origin_of(args, reading, hardware)
-    certificates = _certificates(results, args.certificate, kernel.name, several, made)
-    if args.queries:
-        write_queries(oracle.log, str(Path(args.queries) / file_name(kernel.name)) if several else args.queries)
+    return results
+
+
+def _warn_of_widths(args: argparse.Namespace, reading: Reading, at: Mapping[str, int]) -> None:
+    """Warns of values of --at that no variable of the source's type has."""
+    for name, t in reading.types.scalars.items():
+        if name in at and not t.low <= at[name] <= t.high:
+            told = f"'{name}' has {t.bits} bits, and is at most {t.high}: no launch has this value of the formula"
+            print(f"{args.file}: warning: --at {name}={at[name]:.3e}: {told}", file=sys.stderr)
+
+
+def _warn_of_bounds(
+    args: argparse.Namespace, reading: Reading, context: Context, results: Sequence[Result], oracle: Oracles
+) -> None:
+    """Warns of what was assumed in vain, and of accesses that may be out of bounds."""
+    from checker.analysis.places import outside
+
     for text in in_vain(proved(results), reading, oracle):
         print(f"{args.file}: warning: {text}", file=sys.stderr)
     for (loc, access), told in outside(results, context, reading.kernel, oracle).items():
         where = loc if loc and loc.file else args.file
         print(f"{where}: warning: {access} may be out of bounds: {told}", file=sys.stderr)
-    runs = args.tight or (args.explain and bool(at))
-    none: list[Witness | None] = [None] * len(results)
-    dearest, results = dearest_runs(reading.kernel, results, at, args.tight) if runs else (none, results)
+
+
+def _done(
+    args: argparse.Namespace,
+    reading: Reading,
+    context: Context,
+    results: list[Result],
+    dearest: Sequence[Witness | None],
+    certificates: Sequence[str | None],
+    at: dict[str, int],
+) -> Done:
+    """The outcome of a kernel, in every format."""
+    from checker.certificates.claims import shown
+    from checker.cli.explained import shares
+    from checker.report import bounds as report
+    from checker.report.kernels import Done
+
+    kernel, notes = _shown(args, reading), reading.notes
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
     for r, found, words in zip(results, dearest, again, strict=True):
@@ -518,20 +420,6 @@ def with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse
     return found.result
 
 
-def check_point(at: dict[str, int], kernel: Kernel, context: Context) -> None:
-    """Raises OptionProblem where --at is no point of the kernel, or one that the launch excludes."""
-    from checker.certificates.claims import excluded
-    from checker.report.bounds import parameters
-
-    stable = context.sigma.stable
-    unknown = sorted(x for x in at.keys() - context.sigma.params.keys() if x.partition("[")[0] not in stable)
-    if unknown:
-        raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of {kernel.name}", advice=parameters(kernel))
-    fact = excluded(at, context)
-    if fact is not None:
-        raise OptionProblem(f"--at: {fact} is assumed, and does not hold there", advice="Choose another point.")
-
-
 def command_again(args: argparse.Namespace, metric: Metric, found: Witness | None) -> str:
     """The command that runs a witness again."""
     from checker.refutation.witness import command
@@ -651,47 +539,3 @@ def signed_here(document: dict[str, Any], made: Origin) -> dict[str, Any]:
 
     tools = {"warpbound": VERSION, **{name: version(name) for name in ("z3-solver", "cvc5", "highspy", "pysmt")}}
     return signed(document, tools, made)
-
-
-def add_point_option(parser: argparse.ArgumentParser, told: str) -> None:
-    """--at, which may be given several times."""
-    parser.add_argument("--at", action="append", default=[], metavar="NAME=N,...", help=told)
-
-
-def point(texts: Sequence[str]) -> dict[str, int]:
-    """`w=256,h=-3` as numbers, `row=@FILE.npy` as those of an array's elements; a grid of one dimension has the others
-    1. Raises OptionProblem."""
-    found: dict[str, int] = {}
-    parts = [part for text in texts for part in text.split(",") if part.strip()]
-    for name, value in parse_bindings(parts, "--at").items():
-        if value.startswith("@"):
-            found |= {f"{name}[{i}]": n for i, n in enumerate(_of_file(name, value[1:]))}
-            continue
-        if not re.fullmatch(r"[+-]?\d{1,99}", value, re.ASCII):
-            raise OptionProblem(f"--at {name}={value}: not a whole number", advice="Write it like --at w=256,h=64.")
-        found[name] = int(value)
-    for name in [name for name in found if name.endswith("]")]:
-        found[_element(name, found)] = found.pop(name)
-    if "gridDim.x" in found:
-        found |= {name: 1 for name in ("gridDim.y", "gridDim.z") if name not in found}
-    return found
-
-
-def _of_file(name: str, path: str) -> list[int]:
-    """The elements of an array in a .npy file. Raises OptionProblem."""
-    from checker.cli.run import read_npy
-    from logic.syntax import INT, Array
-
-    return [int(n) for n in read_npy(path, Array(name, "global", INT, 8), f"--at {name}=@{path}")]
-
-
-def _element(name: str, known: Mapping[str, int]) -> str:
-    """The name of an element with the number of its index: `row[n]` is row[64] where n is. Raises SourceError."""
-    from checker.notation.formulas import parse_formula
-    from logic.formulas import evaluate
-
-    array, _, index = name.removesuffix("]").partition("[")
-    i = evaluate(parse_formula(index, known.keys(), "--at"), known)
-    if i.denominator != 1:
-        raise OptionProblem(f"--at {name}: {i} is no index", advice="An index is a whole number.")
-    return f"{array}[{i}]"

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from checker.cli.bound import (
-    add_accept_option,
+from checker.cli.assumed import (
     add_launch_options,
     assumed_of_data,
     check_assumptions,
@@ -19,6 +18,7 @@ from checker.cli.bound import (
     under,
     warn_of_data,
 )
+from checker.cli.bound import add_accept_option
 from checker.cli.on_trial import usable_rules
 from checker.cli.options import (
     add_output_options,

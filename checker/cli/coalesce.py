@@ -10,17 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli import fleet
-from checker.cli.bound import (
-    add_launch_options,
-    certificate_of,
-    check_assumptions,
-    chosen_kernels,
-    file_name,
-    launch_of,
-    origin_of,
-    told_of,
-    under,
-)
+from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, under
+from checker.cli.bound import certificate_of, chosen_kernels, file_name, origin_of, told_of
 from checker.cli.options import (
     add_data_options,
     add_output_options,

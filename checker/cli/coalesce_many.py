@@ -128,7 +128,7 @@ def work(what: tuple[argparse.Namespace, Source], done: frozenset[int], talk: Ta
 
 def _one(args: argparse.Namespace, file: str) -> Part:
     """One kernel, under those of the assumptions that it has the parameters for."""
-    from checker.cli.bound import assumptions_about
+    from checker.cli.assumed import assumptions_about
     from checker.cli.coalesce import analysed
     from checker.cli.options import read_kernel
     from logic.typing import signature

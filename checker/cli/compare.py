@@ -8,7 +8,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import add_accept_option, add_launch_options, chosen_kernels, outlined, told_of, with_facts
+from checker.cli.assumed import add_launch_options, with_facts
+from checker.cli.bound import add_accept_option, chosen_kernels, outlined, told_of
 from checker.cli.options import (
     add_output_options,
     add_reading_options,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.bound import add_launch_options, outlined
+from checker.cli.assumed import add_launch_options
+from checker.cli.bound import outlined
 from checker.cli.options import (
     add_data_options,
     add_output_options,

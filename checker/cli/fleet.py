@@ -58,7 +58,8 @@ FLEET: Final = (
 
 def add_bound_options(parser: argparse.ArgumentParser) -> None:
     """How sources are read and bounded, and what is asked of a run over many."""
-    from checker.cli.bound import add_accept_option, add_launch_options
+    from checker.cli.assumed import add_launch_options
+    from checker.cli.bound import add_accept_option
 
     add_reading_options(parser, several=True)
     add_launch_options(parser)
@@ -337,8 +338,8 @@ def _no_table(config: Config, name: str, known: Collection[str]) -> OptionProble
 def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Config]:
     """The settings of workers: the command line, and where that says nothing the configuration; and that, its budgets
     with the names of their metrics."""
-    from checker.cli.bound import point
     from checker.cli.fleet_work import Settings
+    from checker.cli.points import point
 
     check_sizes(args)
     for text in args.assume:
@@ -457,7 +458,7 @@ def _not_recalled(desk: Desk) -> list[int]:
 
 def _unused(done: Outcome, args: argparse.Namespace) -> OptionProblem | None:
     """The problem where there is no kernel at all, or an option or a table of the configuration is about none."""
-    from checker.cli.bound import point
+    from checker.cli.points import point
 
     desk, config = done.desk, done.config
 
@@ -499,7 +500,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
     if not config.budgets:
         return rows, problem
 
-    from checker.cli.bound import point
+    from checker.cli.points import point
     from checker.fleet import budgets
     from checker.fleet.lines import dearest
     from logic.source import SourceError

@@ -12,21 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.bound import (
-    assumptions_about,
-    certificate_of,
-    check_point,
-    chosen_kernels,
-    in_vain,
-    origin_of,
-    outlined,
-    proved,
-    signed_here,
-    told_of,
-    with_facts,
-)
+from checker.cli.assumed import assumptions_about, with_facts
+from checker.cli.bound import certificate_of, chosen_kernels, in_vain, origin_of, outlined, proved, signed_here, told_of
 from checker.cli.bound import with_hints as hinted_result
 from checker.cli.options import read_kernel
+from checker.cli.points import check_point
 from checker.notation.problem import OptionProblem
 from logic.source import SourceError
 

@@ -9,17 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import (
-    check_point,
-    chosen_kernels,
-    command_again,
-    outlined,
-    point,
-    told_of,
-    usable_assumptions,
-    with_facts,
-)
+from checker.cli.assumed import usable_assumptions, with_facts
+from checker.cli.bound import chosen_kernels, command_again, outlined, told_of
 from checker.cli.options import check_sizes, parse_hardware, parse_metrics, read_kernel, tell
+from checker.cli.points import check_point, point
 from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 

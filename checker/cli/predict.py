@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.bound import add_launch_options, add_point_option, check_assumptions, launch_of, point, under
+from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, under
 from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     add_output_options,
@@ -19,6 +19,7 @@ from checker.cli.options import (
     refuse_others,
     tell,
 )
+from checker.cli.points import add_point_option, point
 from checker.notation.problem import OptionProblem
 from logic.source import SourceError
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.bound import add_accept_option, add_point_option, point
+from checker.cli.bound import add_accept_option
 from checker.cli.options import (
     add_output_options,
     add_reading_options,
@@ -27,6 +27,7 @@ from checker.cli.options import (
     refuse_others,
     source_text,
 )
+from checker.cli.points import add_point_option, point
 from checker.cli.progress import working
 from checker.notation.problem import OptionProblem
 from checker.notation.words import last_word, meant

@@ -7,7 +7,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.bound import add_accept_option, add_point_option, check_assumptions, launch_of, point
+from checker.cli.assumed import check_assumptions, launch_of
+from checker.cli.bound import add_accept_option
 from checker.cli.machine import (
     SUFFIX,
     add_machine_options,
@@ -30,6 +31,7 @@ from checker.cli.options import (
     read_kernel,
     tell,
 )
+from checker.cli.points import add_point_option, point
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
