@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from checker.synthesis import chases
 from checker.synthesis.counters import geometric, moves, per_turn
@@ -77,85 +77,122 @@ def _of(cycle: Cycle, flow: Flow, context: Context, where: str = "") -> Stuck:
     return Stuck(message, cycle.loc, advice)
 
 
+class _Case(NamedTuple):
+    """A loop without a potential, in its flow: the variables that its body changes, those that its guard tests, and
+    those of both kinds."""
+
+    cycle: Cycle
+    flow: Flow
+    context: Context
+    changed: frozenset[str]
+    tested: frozenset[str]
+    counters: list[str]
+
+
+_BOUNDED: Final = (
+    "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
+)
+
+
 def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     """Why a loop may have no potential, the likeliest first, and what could help."""
-    changed = written(cycle.body.stmt)
-    tested = local_vars(cycle.cond)
-    counters = sorted(tested & changed)
-    bounded = (
-        "Add a test to its guard that bounds it by parameters, as i < n does, or state //@ loop potential q; before it."
-    )
-    for array in _arrays(cycle.cond):
-        return f"its guard reads '{array}', and what an array holds is not known", bounded + _holding(
-            array, cycle, flow, context
-        )
-    if not counters:
-        return "its body changes nothing that its guard tests", "Is a step of its counter missing?"
-    if all(context.sigma.locals[name] == BOOL for name in counters):
-        return "only what its body finds ends it, and no test limits how often it turns", bounded
-    for name in sorted(tested):
-        if (read := _read(flow, name)) and not _limited(cycle, flow, context):
-            holding = _holding(read.split("'")[1], cycle, flow, context)
-            return f"its guard depends on '{name}', {read}", bounded + holding
-    for name, read in _until(cycle, context):
-        array = next((a for a in _arrays_in(cycle.body.stmt) if chases.led_by(a, cycle.body.stmt, context.sigma)), "")
-        holding = _holding(array, cycle, flow, context) if array else ""
-        return f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", bounded + holding
-    for name in counters:
-        for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
-            if read := _read(flow, x):
-                first = _first(read.split("'")[1], flow, context)
-                return f"it begins at '{x}', {read}, and may be anything", first or _BEGINS.format(x)
-    given = said((), context)
-    for step in (step for name in sorted((tested - changed) & cycle.invariant.x) for step in _assignments(flow, name)):
-        if context.sigma.locals[step.var] == INT and of_expr(sized(step.value, given)) is None:
-            told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
-            return told, bounded
-    for size, mask in _wrapping(cycle, context):
-        told = f"what it adds up may be {mask + 1} or more, where an unsigned number begins at 0 again"
-        return told, f'Say --assume "{size} <= {mask >> 1}", or compute it in a wider type.'
-    for name in sorted(x for x in tested - cycle.invariant.x if context.sigma.locals[x] == INT):
-        here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
-        return (
-            f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
-            "Count its turns in a variable of their own, and test that, too: turn < n."
-            if name in changed
-            else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
-        )
-    facts = said(cycle.invariant.p, context)
-    kept = facts.without(changed)
-    for name in counters:
-        found = map(kept.plain, moves(name, cycle.body.stmt) or ())
-        loose = next((d for d in found if not facts.moved(d)), None)
-        if loose is not None and not loose.is_constant:
-            one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be above 0"
-            if all(c < 0 for _, c in loose.terms):
-                one, loose = (
-                    f"its counter '{name}' moves by {_told(loose)}, which is not known to be below 0",
-                    loose * -1,
-                )
-            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
-            told = _told(loose)
-            return one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
-    if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in counters):
-        factor = f"its counter '{counters[0]}' is not moved by a fixed amount"
-        if None in context.launch.block and _sized(cycle):
-            return factor, "Say --block, such as --block 256: then its turns may be known."
-        return factor, "State //@ loop potential q; before it, and where it starts: //@ loop invariant e;"
-    for inner in cycles(cycle.body):
-        for name in sorted(local_vars(inner.cond) & changed - written(inner.body.stmt)):
-            return (
-                f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
-                f"State //@ loop potential q; before both, or {_LIMITED.format(name)}",
-            )
-    for gap in _missed(cycle, context):
-        told = f"its counter gets to where {show(cycle.cond)} fails only if {gap} >= 0, which is not known"
-        return told, f'Say --assume "{gap} >= 0", or write the test with < or >.'
+    changed, tested = frozenset(written(cycle.body.stmt)), frozenset(local_vars(cycle.cond))
+    case = _Case(cycle, flow, context, changed, tested, sorted(tested & changed))
+    for reasons in (_of_the_guard, _of_what_is_read, _of_what_no_potential_says, _of_steps, _of_other_loops):
+        if found := next(reasons(case), None):
+            return found
     block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
     return (
         f"none over its guard, {show(cycle.cond)}, pays for its turns",
         f"State //@ loop potential q; before it, and what it needs: //@ loop invariant e; or --assume e.{block}",
     )
+
+
+def _of_the_guard(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons that its test shows by itself."""
+    cycle, flow, context = case.cycle, case.flow, case.context
+    for array in _arrays(cycle.cond):
+        holding = _holding(array, cycle, flow, context)
+        yield f"its guard reads '{array}', and what an array holds is not known", _BOUNDED + holding
+    if not case.counters:
+        yield "its body changes nothing that its guard tests", "Is a step of its counter missing?"
+    if all(context.sigma.locals[name] == BOOL for name in case.counters):
+        yield "only what its body finds ends it, and no test limits how often it turns", _BOUNDED
+
+
+def _of_what_is_read(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in what was read, of which nothing is known."""
+    cycle, flow, context = case.cycle, case.flow, case.context
+    for name in sorted(case.tested):
+        if (read := _read(flow, name)) and not _limited(cycle, flow, context):
+            holding = _holding(read.split("'")[1], cycle, flow, context)
+            yield f"its guard depends on '{name}', {read}", _BOUNDED + holding
+    for name, read in _until(cycle, context):
+        array = next((a for a in _arrays_in(cycle.body.stmt) if chases.led_by(a, cycle.body.stmt, context.sigma)), "")
+        holding = _holding(array, cycle, flow, context) if array else ""
+        yield f"it goes on until '{name}', {read}, ends it, and no test limits how often it turns", _BOUNDED + holding
+    for name in case.counters:
+        for x in sorted({x for step in _assignments(flow, name) for x in (name, *local_vars(step.value))}):
+            if read := _read(flow, x):
+                first = _first(read.split("'")[1], flow, context)
+                yield f"it begins at '{x}', {read}, and may be anything", first or _BEGINS.format(x)
+
+
+def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in values that are no polynomials of what all lanes share."""
+    cycle, flow, locals_ = case.cycle, case.flow, case.context.sigma.locals
+    given, uniform = said((), case.context), cycle.invariant.x
+    for step in (s for name in sorted((case.tested - case.changed) & uniform) for s in _assignments(flow, name)):
+        if locals_[step.var] == INT and of_expr(sized(step.value, given)) is None:
+            told = f"its guard depends on '{step.var}', {show(step.value)}{_at(step.loc)}, which no potential can say"
+            yield told, _BOUNDED
+    for size, mask in _wrapping(cycle, case.context):
+        told = f"what it adds up may be {mask + 1} or more, where an unsigned number begins at 0 again"
+        yield told, f'Say --assume "{size} <= {mask >> 1}", or compute it in a wider type.'
+    for name in sorted(x for x in case.tested - uniform if locals_[x] == INT):
+        here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
+        yield (
+            f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
+            "Count its turns in a variable of their own, and test that, too: turn < n."
+            if name in case.changed
+            else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
+        )
+
+
+def _of_steps(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in how its counters move."""
+    cycle, context = case.cycle, case.context
+    facts = said(cycle.invariant.p, context)
+    kept = facts.without(case.changed)
+    for name in case.counters:
+        found = map(kept.plain, moves(name, cycle.body.stmt) or ())
+        loose = next((d for d in found if not facts.moved(d)), None)
+        if loose is not None and not loose.is_constant:
+            down = all(c < 0 for _, c in loose.terms)
+            side = "below" if down else "above"
+            one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be {side} 0"
+            loose = loose * -1 if down else loose
+            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
+            told = _told(loose)
+            yield one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
+    if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in case.counters):
+        factor = f"its counter '{case.counters[0]}' is not moved by a fixed amount"
+        if None in context.launch.block and _sized(cycle):
+            yield factor, "Say --block, such as --block 256: then its turns may be known."
+        yield factor, "State //@ loop potential q; before it, and where it starts: //@ loop invariant e;"
+
+
+def _of_other_loops(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in loops inside it, and in where it is when its test fails."""
+    for inner in cycles(case.cycle.body):
+        for name in sorted(local_vars(inner.cond) & case.changed - written(inner.body.stmt)):
+            yield (
+                f"the loop inside it{_at(inner.loc)} runs until '{name}', which this one changes",
+                f"State //@ loop potential q; before both, or {_LIMITED.format(name)}",
+            )
+    for gap in _missed(case.cycle, case.context):
+        told = f"its counter gets to where {show(case.cycle.cond)} fails only if {gap} >= 0, which is not known"
+        yield told, f'Say --assume "{gap} >= 0", or write the test with < or >.'
 
 
 UNSIGNED: Final = (2**32 - 1, 2**64 - 1)
