@@ -259,6 +259,11 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
     if shifts is None:
         known = sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
         return known if what == "MemReads" else min(known, _by_class(groups, array, hw) or known)
+    if len(groups) == 1:
+        ((consts,), step) = groups.values(), period // gcd(period, array.stride)
+        start = consts[0] - consts[0] % step  # whole periods away
+        near = tuple(array.stride * (c - start) + array.offset for c in consts)
+        return _of_row(what, near, tuple(shift for (shift,) in shifts), array.width, hw)
     units = _touched_sectors if what == "MemReads" else _touched_banks
     memo: dict[tuple[int, int], Counter[int]] = {}
     most = 0
@@ -267,11 +272,18 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
         for row, (consts, shift) in enumerate(zip(groups.values(), shift_of, strict=True)):
             here = memo.get((row, shift))
             if here is None:
-                here = units([array.stride * c + array.offset + shift for c in consts], array, hw)
+                here = units([array.stride * c + array.offset + shift for c in consts], array.width, hw)
                 memo[row, shift] = here
             total.update(here)
         most = max(most, *total.values())
     return most
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_row(what: What, addresses: tuple[int, ...], shifts: tuple[int, ...], width: int, hw: Hardware) -> int:
+    """The most that one row touches, moved by any of the shifts."""
+    units = _touched_sectors if what == "MemReads" else _touched_banks
+    return max(max(units([a + shift for a in addresses], width, hw).values()) for shift in shifts)
 
 
 def _by_class(groups: Groups, array: Array, hw: Hardware) -> int | None:
@@ -284,19 +296,19 @@ def _by_class(groups: Groups, array: Array, hw: Hardware) -> int | None:
     total: Counter[int] = Counter()
     for consts in groups.values():
         most: dict[int, int] = {}
-        for bank, n in _touched_banks([array.stride * c + array.offset for c in consts], array, hw).items():
+        for bank, n in _touched_banks([array.stride * c + array.offset for c in consts], array.width, hw).items():
             of = bank % (moved // hw.word)
             most[of] = max(n, most.get(of, 0))
         total.update(most)
     return max(total.values())
 
 
-def _touched_sectors(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:
-    return Counter({0: sectors(addresses, array.width, hw)})
+def _touched_sectors(addresses: list[int], width: int, hw: Hardware) -> Counter[int]:
+    return Counter({0: sectors(addresses, width, hw)})
 
 
-def _touched_banks(addresses: list[int], array: Array, hw: Hardware) -> Counter[int]:
-    return Counter(w % hw.banks for w in touched(addresses, array.width, hw.word))
+def _touched_banks(addresses: list[int], width: int, hw: Hardware) -> Counter[int]:
+    return Counter(w % hw.banks for w in touched(addresses, width, hw.word))
 
 
 def _shifts(groups: Groups, stride: int, period: int, atoms: Atoms) -> Iterable[tuple[int, ...]] | None:
