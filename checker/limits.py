@@ -53,6 +53,9 @@ VALUE: Final = 256
 ZONES: Final = 4
 """Branches that are proved before, in and behind the turns in which they part lanes: each is written thrice."""
 
+PARTED: Final = 4
+"""Parts of a block's warps that are proved one by one, where branches tell them apart."""
+
 LOOPS: Final = 6
 """Loops of a program in which ghosts are looked for a second time."""
 

@@ -14,7 +14,7 @@ from checker.certificates.seconded import Check, Prove, Remembered, Seconded, se
 from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
 from checker.synthesis.asker import Access, Asker, Clock
-from checker.synthesis.elaborate import Elaborator, by_cases, weaken
+from checker.synthesis.elaborate import Elaborator, weaken
 from checker.synthesis.flow import analyse
 from checker.synthesis.ghosts import cycles, windows
 from checker.synthesis.nodes import Flow
@@ -25,24 +25,22 @@ from checker.synthesis.search import Engine, find_potentials, is_solid, risen, w
 from checker.synthesis.stated import shortened, summable, told_by_contracts, wherever
 from checker.synthesis.sums import antidifference
 from checker.synthesis.walk import Point, Proof, Stuck, named
+from checker.synthesis.warps import END, alike, by_warps, cases_of, dearest, parts_by, told_apart
 from checker.synthesis.ways import Way, Ways
 from checker.synthesis.zones import parts
-from logic.assertions import AtMost, Context, P, Unknown, assume, conj
+from logic.assertions import AtMost, Context, P, Unknown
 from logic.contracts import elements_in
 from logic.derivation import Derivation
 from logic.metrics import Metric
-from logic.potentials import ZERO, Poly, const, evaluate, leaves, max0, substitute, sym
+from logic.potentials import ZERO, Poly, evaluate, leaves, substitute
 from logic.refusals import Refusal, Rejected
 from logic.rules import GHOST as GHOSTLY
 from logic.rules import SOUND as CERTIFYING
-from logic.syntax import GHOST, WARP_INDEX, Const, Kernel, Op, Param
+from logic.syntax import GHOST, Kernel, Op, Param
 
 Verdict = Literal["certified", "solver-backed", "holey", "not-proved", "refuted", "unsupported", "on-trial"]
 
 Per = Literal["warp", "block", "grid"]
-
-MAX_WARPS: Final = 32
-"""CUDA's limit on the warps of a block; larger hardware models are bounded by their worst warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +193,9 @@ class Finder:
         self, outline: Outline, asker: Asker, hinted: str | None, engine: Engine, per: Per, book: Book
     ) -> None:
         self.asker, self._outline, self._hinted, self._engine = asker, outline, hinted, engine
-        self._per, self._book, self._cases = per, book, _cases(outline.context, per)
+        self._per, self._book, self._cases = per, book, [()] if per == "warp" else cases_of(outline.context)
         self._ways = Ways(outline, asker, self._cases, per == "warp", book)
+        self._apart = cache(lambda way: told_apart(self._flow(way), self._ways.ghosted(way)[0].context))
         self._flow(Way())
 
     def __call__(self, metric: Metric) -> Result:
@@ -213,27 +212,37 @@ class Finder:
     def _flow(self, way: Way) -> Flow:
         return self._ways.flow(way, self._cases[0])
 
-    def _bounded(self, metric: Metric, way: Way, below: Poly | None = None) -> Result:
-        """The bound that one way finds, of one warp only where it is `below` another."""
+    def _bounded(self, metric: Metric, way: Way, below: Poly | None = None, tests: Sequence[Op] = ()) -> Result:
+        """The bound that one way finds, of one warp only where it is `below` another; by parts of the warps, where there
+        are tests."""
         wider, ghosts = self._ways.ghosted(way)
         context = replace(wider.context, metric=metric)
         cases, per, book, oracle = self._cases, self._per, self._book, self.asker
 
-        @cache
-        def proof(warp: int | None) -> Proof[Poly]:
-            """Of one warp, of none for the last number, or of all alike."""
-            found = self._ways.flow(way, () if warp is None else cases[warp])
+        def proven(p: P, warp: int | None) -> Proof[Poly]:
+            found = self._ways.flow(way, p)
             own = found if self._hinted in (None, metric.name) else without_potentials(found)
             return _proof(own, context, oracle, self._engine, warp, book, way.sharp, way.solid)
 
+        @cache
+        def proof(warp: int | None) -> Proof[Poly]:
+            """Of one warp, of none for the last number, or of all alike."""
+            return proven(() if warp is None else cases[warp], warp)
+
+        def parted() -> Proof[Poly]:
+            return dearest([proven(p, None) for p in parts_by(tests, context)], tests, context)
+
+        if tests:
+            return _one(self._outline.kernel, context, parted, ghosts, oracle, per, True, book, below)
+
         def one(apart: bool, anywhere: bool) -> Result:
             def whole() -> Proof[Poly]:
-                return _by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
+                return by_warps([proof(k) for k in range(len(cases))], context) if apart else proof(None)
 
             limit = below if per == "warp" else None
             return _one(self._outline.kernel, context, whole, ghosts, oracle, per, anywhere, book, limit)
 
-        result = one(len(cases) > 1 and not _alike(proof, len(cases) - 1), per == "warp")
+        result = one(len(cases) > 1 and not alike(proof, len(cases) - 1), per == "warp")
         again = one(False, True) if result.q is None and per != "warp" else result
         return again if again.q is not None else result  # or the dearest warp, times their number
 
@@ -265,29 +274,32 @@ class Finder:
         """A lower bound by a way that looks at more, where there is one."""
         ways = self._ways
 
-        def lowered(other: Way, plainer: Result | None) -> bool:
+        def lowered(other: Way, plainer: Result | None, tests: Sequence[Op] = ()) -> bool:
             """Whether the other way finds a lower bound, which is then kept with a plainer one."""
             nonlocal result
-            found = self._bounded(metric, other, result.q)
+            found = self._bounded(metric, other, result.q, tests)
             if found.q is None or result.q is None or not lower(found.q, result.q):
                 return False
             result = replace(found, plainer=plainer)
             return True
 
-        narrow = replace(way, stuck=way.stuck | windows(ways.own))
-        if not way.again and ways.ghosted(narrow)[1] != ways.ghosted(way)[1]:
-            lowered(narrow, None)
+        narrow, last = replace(way, stuck=way.stuck | windows(ways.own)), way
+        if not way.again and ways.ghosted(narrow)[1] != ways.ghosted(way)[1] and lowered(narrow, None):
+            last = narrow
         if is_solid(self._flow(way), ways.ghosted(way)[0].context):
             solid = replace(way, solid=True)
             if lowered(solid, result):
-                way = solid
+                way = last = solid
         sharper = sharp(way)
-        if ways.tells_more(sharper):
-            lowered(sharper, result.plainer)
+        if ways.tells_more(sharper) and lowered(sharper, result.plainer):
+            last = sharper
         parted = replace(sharper, zones="ghosts" if metric.cost("div") and not metric.cost("vwrite") else "sides")
         known = parts(self._flow(way), ways.ghosted(way)[0].context)
-        if known and ways.ghosted(parted)[0] is not ways.ghosted(sharper)[0]:
-            lowered(parted, result.plainer or result)
+        known = known and ways.ghosted(parted)[0] is not ways.ghosted(sharper)[0]
+        if known and lowered(parted, result.plainer or result):
+            last = parted
+        if self._per == "warp" and result.q != ZERO and (tests := self._apart(last)) and not self.asker.late:
+            lowered(last, result.plainer or result, tests)
         return way, result
 
 
@@ -419,9 +431,6 @@ def _one(
     return Result(context.metric, verdict(None, ledger), claim, derivation, ledger, None, 0.0)
 
 
-END: Final = Point((), ZERO, frozenset())
-
-
 def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel) -> Proof[Poly]:
     """The proof about the program without its ghosts."""
     if not ghosts:
@@ -433,52 +442,6 @@ def _without_ghosts(proof: Proof[Poly], ghosts: tuple[str, ...], kernel: Kernel)
         substitution = named("", proof.pre) | named("'", END) | {"s": left, "s1": proof.stmt, "x": ghost}
         proof = Proof(proof.pre, left, END, Derivation(GHOSTLY.name, substitution, (proof.derivation,), kernel.loc))
     return proof
-
-
-# --- warp by warp ----------------------------------------------------------------------------------------------------
-
-
-def _is(op: str, warp: int) -> Op:
-    return Op(op, (Param(WARP_INDEX), Const(warp)))
-
-
-def _cases(context: Context, per: Per) -> list[P]:
-    """{true}, or where a sum over warps is asked for and they are known: the first warp, the second, .., no warp."""
-    x, y, z = context.launch.block
-    if per == "warp" or x is None or y is None or z is None:
-        return [()]
-    warps = -(-x * y * z // context.hardware.warp)
-    if not 1 < warps <= MAX_WARPS:
-        return [()]
-    each = [conj((_is(">", k - 1), _is("<=", k)) if k else (_is("<=", 0),), context.sigma) for k in range(warps)]
-    return [*each, conj((_is(">", warps - 1),), context.sigma)]
-
-
-def _alike(proof: Callable[[int | None], Proof[Poly]], warps: int) -> bool:
-    """Whether the first, second and last warp, by themselves, cost what is found for all, or that is in elements of
-    arrays, whose sum telescopes only where a warp's number is in it."""
-    try:
-        q = proof(None).pre.q
-        return bool(elements_in([q])) or all(proof(k).pre.q == q for k in (0, 1, warps - 1))
-    except Stuck:
-        return False
-
-
-def _by_warps(proofs: Sequence[Proof[Poly]], context: Context) -> Proof[Poly]:
-    """One proof from one for each warp by Q:CaseSplit; its potential is a sum over `warp.index <= k` for all k."""
-    proofs = [weaken(proof, proof.pre, END) for proof in proofs]
-    index = sym(Param(WARP_INDEX))
-    q = proofs[-2].pre.q
-    for k in range(len(proofs) - 2):
-        q = q + (proofs[k].pre.q - proofs[k + 1].pre.q) * (max0(const(k + 1) - index) - max0(const(k) - index))
-    whole = weaken(proofs[-1], Point(proofs[-1].pre.p, q, frozenset()), END)
-    for k in reversed(range(len(proofs) - 1)):
-        before = conj((_is(">", k - 1),) if k else (), context.sigma)
-        rest = Point(assume(before, _is("<=", k), context.sigma, False), q, frozenset())
-        yes = weaken(proofs[k], Point(proofs[k].pre.p, q, frozenset()), END)
-        no = weaken(whole, rest, END)
-        whole = by_cases(Point(before, q, frozenset()), _is("<=", k), yes, no)
-    return whole
 
 
 def _sums(q: Poly, context: Context, per: Per, oracle: Oracle) -> tuple[tuple[str, Poly], ...]:

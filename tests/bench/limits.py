@@ -81,6 +81,7 @@ EXAMPLES: Final = {
         "int e = max(n, 0); for (int i = 0; i < e; i++) x += A[0]; for (int i = e; i < m; i++) x += A[0]; B[t] = x;"
     ),
     "VALUE": Example("for (int i = t % 32 + t / 32 * 4; i < n; i += 64) B[i] = 1;", block=(64, 1, 1)),
+    "PARTED": Example("if (t == 0) x += A[0]; if (t == 127) x += A[127]; B[t] = x;", block=(128, 1, 1)),
     "ZONES": Example("for (int j = n - 1; j >= 0; j--) { if (t + j >= m) break; x += 3; } B[t] = x;", "divwarps"),
 }
 """For each limit of searches for bounds a kernel that needs it."""
