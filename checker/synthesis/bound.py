@@ -213,8 +213,8 @@ class Finder:
         return self._ways.flow(way, self._cases[0])
 
     def _bounded(self, metric: Metric, way: Way, below: Poly | None = None, tests: Sequence[Op] = ()) -> Result:
-        """The bound that one way finds, of one warp only where it is `below` another; by parts of the warps, where there
-        are tests."""
+        """The bound that one way finds, of one warp only where it is `below` another; by parts of the warps, where
+        there are tests."""
         wider, ghosts = self._ways.ghosted(way)
         context = replace(wider.context, metric=metric)
         cases, per, book, oracle = self._cases, self._per, self._book, self.asker

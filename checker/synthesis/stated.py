@@ -63,8 +63,9 @@ def wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly
                     q = q - term + substitute(term, {index: at})
                     proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
                 q = worst
+                proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
                 break
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+    return proof
 
 
 def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
@@ -192,4 +193,5 @@ def summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly
         return total
 
     q = ends(proof.pre.q, True)
-    return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+    proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+    return proof

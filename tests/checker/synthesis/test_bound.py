@@ -12,19 +12,21 @@ from typing import Any
 import pytest
 
 from checker import kernel as trusted
+from checker.certificates.evidence import proof as arithmetic_proof
 from checker.notation import parse_kernel, parse_outline, parse_potential
 from checker.oracles import Oracles
 from checker.recheck import Report, recheck
 from checker.synthesis.bound import Finder, Per, Result, charges, find_bounds
 from checker.synthesis.outline import Outline, bare
-from checker.synthesis.stated import told_by_contracts
-from checker.synthesis.walk import Stuck
+from checker.synthesis.stated import told_by_contracts, wherever
+from checker.synthesis.walk import Point, Proof, Stuck
+from checker.synthesis.warps import END
 from checker.synthesis.ways import Way
-from logic.assertions import Context, Dim, Launch, Unknown, conj
+from logic.assertions import AtLeast, Context, Dim, Launch, Unknown, conj
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, METRICS, Linear, Metric
 from logic.potentials import Leaf, Poly, const, evaluate
-from logic.syntax import Const, Kernel, Op, Param
+from logic.syntax import Const, Kernel, Op, Param, Skip
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 from semantics.grid import run
@@ -496,9 +498,9 @@ def test_no_way_is_followed_below_0_and_nothing_is_checked_that_is_no_lower(
 ) -> None:
     ways, checks, bounded_, check = list[Way](), list[Derivation](), Finder._bounded, trusted.check
 
-    def counted(self: Finder, metric: Metric, way: Way, below: Poly | None = None) -> Result:
+    def counted(self: Finder, metric: Metric, way: Way, *more: Any) -> Result:
         ways.append(way)
-        return bounded_(self, metric, way, below)
+        return bounded_(self, metric, way, *more)
 
     def checked(derivation: Derivation, *rest: Any) -> trusted.Theorem:
         checks.append(derivation)
@@ -511,3 +513,23 @@ def test_no_way_is_followed_below_0_and_nothing_is_checked_that_is_no_lower(
     found = bounded.result(body, metric=metric)
     assert found.claim
     assert (str(found.claim.pre.q), len(ways), len(checks)) == (bound, tried, 1)
+
+
+def test_a_bound_for_every_block_is_shown_an_axis_at_a_time() -> None:
+    """That of all axes at once has no proof that the second checker could read."""
+    outline = parse_outline(f"{bounded.HEADER.replace('block 32', 'block 16, 8')}skip; end", "k")
+    rows = "max(0, ceil((n - blockDim.y*blockIdx.y)/8))"
+    text = f"31*{rows} + 40*max(0, ceil(m/16) - blockIdx.x)*{rows} + min(1, max(0, n - blockDim.y*blockIdx.y))"
+    q = parse_potential(text, outline.context.sigma, "q")
+    proof = Proof(Point((), q, frozenset()), Skip(), END, Derivation("Q:Skip", {}, ()))
+    found = wherever(proof, outline.context, Oracles())
+    assert str(found.pre.q) == "31*max(0, ceil(n/8)) + 40*max(0, ceil(m/16))*max(0, ceil(n/8)) + min(1, max(0, n))"
+    assert arithmetic_proof(AtLeast((), frozenset(), found.pre.q, q), outline.context) is None
+    step, steps = found.derivation, 0
+    while step.premises:
+        more, less = (step.substitution[name] for name in ("Q1", "Q2"))
+        assert isinstance(more, Poly)
+        assert isinstance(less, Poly)
+        assert arithmetic_proof(AtLeast((), frozenset(), more, less), outline.context) is not None
+        (step,), steps = step.premises, steps + 1
+    assert steps == 2
