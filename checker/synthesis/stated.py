@@ -14,6 +14,7 @@ from checker.kernel import INDICES, Oracle
 from checker.oracles.maxima import replaced
 from checker.synthesis.elaborate import weaken
 from checker.synthesis.lanewise import cut_to
+from checker.synthesis.sums import in_steps
 from checker.synthesis.walk import Point, Proof
 from logic.assertions import AtLeast, Context, Proved
 from logic.contracts import Contract, elements_in
@@ -165,8 +166,8 @@ def _capped(q: Poly) -> Iterator[tuple[Poly, ...]]:
 
 
 def summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
-    """The proof with a potential in which elements of arrays stand by themselves, where it is no less: then it
-    telescopes, as the lengths of rows do."""
+    """The proof with a potential in which elements of arrays stand by themselves, where it is no less, and what is cut
+    to a range is said in steps: then it telescopes, as the lengths of rows do."""
 
     def known(p: Poly) -> bool:
         return isinstance(oracle(AtLeast((), frozenset(), p, ZERO), context), Proved)
@@ -194,4 +195,7 @@ def summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly
 
     q = ends(proof.pre.q, True)
     proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+    steps = in_steps(q)
+    if steps != q and arithmetic_proof(AtLeast((), frozenset(), steps, q), context) is not None:
+        proof = weaken(proof, Point(proof.pre.p, steps, proof.pre.x), proof.post)
     return proof

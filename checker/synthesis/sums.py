@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import comb
 
 from checker import limits
-from logic.potentials import ZERO, Monomial, Poly, Sym, const, leaves, substitute, sym
+from logic.potentials import ZERO, Atom, Max0, Monomial, Poly, Sym, atom, const, leaves, mapped, max0, substitute, sym
 from logic.syntax import Param
 
 
@@ -38,6 +38,28 @@ def antidifference(q: Poly, index: str) -> Poly | None:
         if running:
             return None
     return None if moving else total
+
+
+def in_steps(p: Poly) -> Poly:
+    """p with max(0, a) - max(0, a - k) in place of each max(0, min(a, k)) for a k >= 0, and max(0, a - k) in that
+    of max(0, max(0, a) - k): that telescopes."""
+
+    def image(a: Atom) -> Poly:
+        if not isinstance(a, Max0):
+            return atom(a)
+        arg = mapped(a.arg, image)
+        for m, c in arg.terms:
+            match m:
+                case (Max0(over),) if c == -1:  # it is max(0, min(rest, rest - over))
+                    rest = arg + max0(over)
+                    for one, other in ((rest, rest - over), (rest - over, rest)):
+                        if other.is_constant and other.constant >= 0:
+                            return max0(one) - max0(one - other)
+                case (Max0(over),) if c == 1 and (rest := arg - max0(over)).is_constant and rest.constant <= 0:
+                    return max0(over + rest)
+        return max0(arg)
+
+    return mapped(p, image)
 
 
 def _powers(k: int, i: Param) -> Poly:

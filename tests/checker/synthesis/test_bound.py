@@ -515,6 +515,16 @@ def test_no_way_is_followed_below_0_and_nothing_is_checked_that_is_no_lower(
     assert (str(found.claim.pre.q), len(ways), len(checks)) == (bound, tried, 1)
 
 
+def test_tiles_of_a_grid_are_summed_up_to_the_last_one(tmp_path: Path) -> None:
+    """Of 8 blocks, not each with a whole tile."""
+    k = storing(tmp_path, "int b = blockIdx.x, e = min(32, n - b * 32); for (int j = 0; j < e; j++) x += A[j];")
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1), (8, 1, 1)))
+    (found,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles(), per="grid")
+    assert found.verdict == "certified"
+    assert found.claim is not None
+    assert str(found.claim.bound) == "32 - max(0, n - 256) + max(0, n)"
+
+
 def test_a_bound_for_every_block_is_shown_an_axis_at_a_time() -> None:
     """That of all axes at once has no proof that the second checker could read."""
     outline = parse_outline(f"{bounded.HEADER.replace('block 32', 'block 16, 8')}skip; end", "k")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.synthesis.sums import antidifference
-from logic.potentials import Poly, const, evaluate, floor_div, max0, substitute, sym
+from checker.synthesis.sums import antidifference, in_steps
+from logic.potentials import Leaf, Poly, const, evaluate, floor_div, max0, minimum, substitute, sym
 from logic.syntax import Param
 
 BLOCK, N, W = Param("blockIdx.x"), Param("n"), Param("w")
@@ -63,3 +64,34 @@ def test_sums_of_powers() -> None:
 def test_what_does_not_telescope() -> None:
     for q in (max0(n - i), max0(n - i) * i, floor_div(i, 2), max0(n - i) - max0(n - i - 1) * 2):
         assert antidifference(q, BLOCK.name) is None
+
+
+LEFT = n - i * 32
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        max0(minimum(LEFT, const(32))),
+        max0(minimum(const(32), LEFT)),
+        minimum(max0(LEFT), const(32)),
+        minimum(const(32), max0(LEFT)) * 3 + 1,
+        max0(minimum(LEFT, const(32))) * w,
+    ],
+    ids=str,
+)
+def test_what_is_cut_to_a_range_telescopes_in_steps(q: Poly) -> None:
+    assert antidifference(q, BLOCK.name) is None
+    steps = in_steps(q)
+    for block in range(4):
+        for size in range(-9, 140):
+            at: dict[Leaf, int] = {BLOCK: block, N: size, W: 5}
+            assert evaluate(steps, at) == evaluate(q, at), at
+    assert antidifference(steps, BLOCK.name) is not None
+
+
+@pytest.mark.parametrize(
+    "p", [max0(LEFT - max0(LEFT + 1)), max0(LEFT - max0(w)), max0(LEFT - max0(w) * 2), max0(max0(w) + 1)], ids=str
+)
+def test_what_is_not_cut_to_a_range_stays(p: Poly) -> None:
+    assert in_steps(p) == p
