@@ -91,8 +91,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The part that is kept of a unit that others begin with: the files that it includes, as `Unit` has them, and its
-    macros."""
+    """The part that is kept of a unit that others begin with: its inclusions, as `Unit` has them, and its macros."""
 
     inclusions: list[tuple[str, str, int]]
     macros: Macros
@@ -157,8 +156,7 @@ class Unit:
         return [(c._kind_id, c.spelling, self.offset(c.extent.end)) for c in cursors[-1:]]
 
     def _after(self, prefix: Prefix) -> Iterator[Any]:
-        """The cursors below the root, without the prefix's declarations, with which clang begins; it has nothing of the
-        preprocessor's."""
+        """The cursors below the root, without the prefix's declarations, with which clang begins, and no directives."""
         done, declared = self._parts()
         yield from done
         yield from declared[prefix.declared :] if self._told(declared[: prefix.declared]) == prefix.last else declared
@@ -572,13 +570,15 @@ class Node:
         return t.get_pointee().get_canonical() if libclang.names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
 
     @property
+    def made_from(self) -> Node | None:
+        """The template, or a part of its specialisations, that this is an instance of; None of what is no instance."""
+        of = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
+        return Node(self.unit, of) if of is not None and of.location == self._cursor.location else None
+
+    @property
     def members(self) -> tuple[Node, ...]:
-        """The declarations in a structure. libclang shows nothing of an instance of a template: there it is what the
-        template declares, or the specialisation of it that the instance is made from."""
-        made_from = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
-        if made_from is None or made_from.location != self._cursor.location:  # a specialisation is written by itself
-            return self.children
-        return (*self.children, *(Node(self.unit, c) for c in made_from.get_children()))
+        """The declarations in a structure: of an instance, which libclang shows nothing of, of what that is made from."""
+        return self.children if self.made_from is None else (*self.children, *self.made_from.children)
 
     @property
     def is_defaulted(self) -> bool:
@@ -624,6 +624,11 @@ class Node:
     def displayed(self) -> str:
         """The name of a structure with the arguments that it is an instance for."""
         return str(self._cursor.displayname)
+
+    def given(self, i: int) -> Node:
+        """The structure that is the i-th argument of this instance of a template of structures."""
+        t = self._cursor.type.get_canonical().get_template_argument_type(i).get_canonical()
+        return Node(self.unit, t.get_declaration())
 
     @property
     def is_instance(self) -> bool:

@@ -32,7 +32,11 @@ def inherited(decl: Node, specifier: Node, i: int, of: int) -> Node | None:
     if named is None:
         return None
     found = next((n for n in decl.unit.root().children if n.kind == "VAR_DECL" and n.name == _pointer(named)), None)
-    return None if found is None or found.is_invalid else found.pointee_decl.as_base()
+    if found is None or found.is_invalid:
+        return None
+    base, own_names = found.pointee_decl.as_base(), _own_names(decl)
+    mine = (i for i, text in enumerate(_written(specifier)) if text in own_names)
+    return base if all(base.given(i).identity == decl.identity for i in mine) else None  # there may be two of its name
 
 
 def _pointer(named: str) -> str:
@@ -79,8 +83,30 @@ def _named(decl: Node, specifier: Node, i: int, of: int) -> str | None:
         return None
     own_path = _path(decl)
     whole = None if own_path is None else own_path[: -len(decl.name)] + decl.displayed
-    given = [_argument(part.strip(), decl, whole) for part in _parts(m[2])]
+    mine = {i for i, text in enumerate(_written(specifier)) if text in _own_names(decl)}
+    given = [whole if i in mine else _argument(part.strip(), decl, whole) for i, part in enumerate(_parts(m[2]))]
     return None if None in given else f"{path}<{', '.join(part for part in given if part is not None)}>"
+
+
+def _written(specifier: Node) -> list[str]:
+    """The arguments of a base class as they are written, without spaces."""
+    text = "".join(text for text, _ in specifier.tokens())
+    return _parts(text[text.find("<") + 1 : text.rfind(">")])
+
+
+def _own_names(decl: Node) -> tuple[str, ...]:
+    """The names that an instance of a template has in the template: with and without its parameters."""
+    template = decl.made_from
+    if template is None or template.kind != "CLASS_TEMPLATE":
+        return (decl.name,)
+    names = [
+        c.name + "..." * ("..." in {text for text, _ in c.tokens()}) for c in template.children if _is_parameter(c)
+    ]
+    return (decl.name, f"{decl.name}<{','.join(names)}>")
+
+
+def _is_parameter(node: Node) -> bool:
+    return node.kind.startswith("TEMPLATE_") and node.kind.endswith("_PARAMETER")
 
 
 def _argument(text: str, decl: Node, whole: str | None) -> str | None:

@@ -82,7 +82,7 @@ _IN_MEMORY: Final = ("ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR", "UNARY_OPERATOR"
 
 
 def _apart(changed: set[str], used: list[set[str]], loc: Loc | None) -> None:
-    if _POINTER in changed or any(changed & names for names in used):
+    if any((changed & names) or (names and _POINTER in changed) for names in used):
         what = "a variable or an array is changed and used in one expression, and not every C++ says which comes first"
         raise CudaError(what, loc, "Use two statements.")
 

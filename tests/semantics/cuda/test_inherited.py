@@ -22,6 +22,11 @@ template <typename T> struct Twice : Loader<const T, true> { T more;
   __device__ T both(const T *p) { T a = this->load(p); more = this->own; T b = this->load(p); return a * 10 + b; } };
 template <typename D> struct Crtp { __device__ int g() { return static_cast<D *>(this)->h() + 1; } };
 template <typename T> struct Mine : Crtp<Mine<T>> { T v; __device__ T h() { return v * 3; } };
+template <typename D> struct Expr { __device__ int at(int i) const { return static_cast<const D &>(*this).of(i); } };
+struct View : Expr<View> { int *p; __device__ View(int *q) : p(q) {} __device__ int of(int i) const { return p[i]; } };
+template <class A, class B> struct Plus : Expr<Plus<A, B>> { A a; B b; __device__ Plus(A x, B y) : a(x), b(y) {}
+  __device__ int of(int i) const { return a.of(i) + b.at(i); } };
+template <class... A> struct All : Expr<All<A...>> { int k; __device__ int of(int i) const { return i * k; } };
 template <int N> struct Left { int l[N];
   __device__ int sum() { int s = 0; for (int i = 0; i < N; i++) s += l[i]; return s; } };
 template <int N> struct Right { int r[N]; };
@@ -38,6 +43,8 @@ BODIES = [
     "q::Loader<int, false> x; x.init(n); A[0] = x.load(B); A[1] = x.load(B);",
     "q::Twice<int> x; x.init(n); A[0] = x.both(B); A[1] = x.more; q::Twice<int> y = x; A[2] = y.both(B);",
     "q::Mine<int> m; m.v = n; A[0] = m.g(); q::Mine<unsigned> u; u.v = 7; A[1] = u.g();",
+    "q::Plus<q::View, q::Plus<q::View, q::View>> s(q::View(A), {q::View(B), q::View(A + 1)}); A[0] = s.at(n);",
+    "q::All<q::View, int> a; a.k = n; A[0] = a.at(4); q::All<> b; b.k = 3; A[1] = b.at(n);",
     "q::Two<2> t(n); A[0] = t.sum() * 10 + t.z; t.r[2] = 7; A[1] = t.r[2] + t.l[1];",
     "q::Given<4> g(n); A[0] = g.r * 10 + g.z;",
     "Holder<3> h; h.inner.l[0] = n; h.inner.l[1] = 2; h.inner.l[2] = 3; h.n = 4; A[0] = h.inner.sum() + h.n;",
@@ -78,6 +85,17 @@ NOT = [
 def test_refused(read: Callable[..., Reading], before: str) -> None:
     with pytest.raises(CudaError):
         read(f"{before}\n__global__ void k(int *A, int n) {{ E<int> e; A[0] = e.z; }}", "k")
+
+
+def test_two_structures_of_one_name_have_no_base_in_common(read: Callable[..., Reading]) -> None:
+    before = """
+    struct S { int x; }; template <class D> struct X { __device__ int size() { return sizeof(D); } };
+    template <class T> struct E : X<E<T>> { T v; };
+    """
+    inside, outside = (f"{s}E<S> e; A[0] = e.size();" for s in ("struct S { int y[9]; }; ", ""))
+    assert "A[0] <- 4" in show_stmt(read(f"{before}__global__ void k(int *A) {{ {outside} }}", "k").kernel.body)
+    with pytest.raises(CudaError, match="a base class in 'E' as a value"):
+        read(f"{before}__global__ void k(int *A) {{ {inside} }}", "k")
 
 
 def test_the_second_of_two_in_memory_is_refused(refused: Callable[[str, str], None]) -> None:

@@ -18,7 +18,11 @@ HEAD: Final = """#include <cuda_fp4.h>
 #include <cuda_fp8.h>
 #include <cuComplex.h>
 #include <math_constants.h>
+#include <cub/cub.cuh>
 #include <thrust/complex.h>
+#include <thrust/functional.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/swap.h>
 #include <cuda/std/complex>
 #include <cuda/cmath>
 #include <cuda/ptx>
@@ -128,6 +132,28 @@ CASES: Final = {
         a_1 <- n;
         b_1 <- 4;
         F[0] <- as_float(a / b + int(a % b != 0) + a_1 / b_1 * b_1);""",
+    "F[n] = thrust::maximum<float>()(F[0], 2.f); thrust::swap(F[1], F[2]); auto i = thrust::make_counting_iterator(n); "
+    "F[3] = i[3] + *(i + 1); cub::KeyValuePair<int, float> p(n, 2.f), q{3, F[0]}; F[4] = cub::ArgMax()(p, q).value"
+    ";": """\
+        a <- F[0];
+        b <- 2.f;
+        F[n] <- a < b ? b : a;
+        t_1 <- F[1];
+        F[1] <- F[2];
+        F[2] <- t_1;
+        x <- n;
+        i.at <- x;
+        i_1 <- 3;
+        i_2 <- 1;
+        made_1.at <- i.at + i_2;
+        F[3] <- as_float(i.at + i_1 + made_1.at);
+        q.value <- F[0];
+        other <- q.value > 2.f || 2.f == q.value && 3 < n;
+        c.key <- other ? 3 : n;
+        c.value <- other ? q.value : 2.f;
+        made_2.key <- c.key;
+        made_2.value <- c.value;
+        F[4] <- made_2.value;""",
     "const auto [x, y] = Z[n]; auto &[u, v] = Z[1]; u = x + y; auto [a, b, c] = make_int3(n, 2, 3); F[0] = a + c;": """\
         t <- Z[n];
         x_y.x <- t;

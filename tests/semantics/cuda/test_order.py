@@ -62,6 +62,8 @@ REFUSED = [
     "A[x++] = B[x];",
     "A[x++] = A[x++];",
     "*a++ = *a;",
+    "y = (a = B) == a;",
+    "y = (a = B) == b;",
     "*a = *a++;",
     "x = x++ + x++;",
     "y = x + x++;",
@@ -154,6 +156,7 @@ READ = [
     "p = p + both(B[x]) + p + both(all());",
     "C c; c.x = c.y = c.z = n; A[c.x] = c.y++ + c.z;",
     "Q q{&y}; A[0] = q.value() - x++;",
+    "int *c; if ((c = B) != nullptr && NULL != (c = A + x)) c[1] = 2;",
     "G g{x}; A[g.value()] = g.value() + y++;",
 ]
 

@@ -11,7 +11,12 @@ struct Max { template <class T> __device__ T operator()(T a, T b) const { return
 struct Min { template <class T> __device__ T operator()(T a, T b) const { return b < a ? b : a; } };
 struct Equality { template <class T> __device__ bool operator()(T a, T b) const { return a == b; } };
 struct Inequality { template <class T> __device__ bool operator()(T a, T b) const { return a != b; } };
-template <class K, class V> struct KeyValuePair { typedef K Key; typedef V Value; K key; V value; };
+template <class K, class V> struct KeyValuePair {
+  typedef K Key; typedef V Value;
+  K key; V value;
+  __host__ __device__ KeyValuePair() = default;
+  __host__ __device__ constexpr KeyValuePair(const K &k, const V &v) : key(k), value(v) {}
+};
 struct ArgMax {
   template <class T> __device__ T operator()(T a, T b) const {
     bool other = b.value > a.value || (a.value == b.value && b.key < a.key);

@@ -1,0 +1,2 @@
+#pragma once
+namespace thrust { using ::std::swap; }
