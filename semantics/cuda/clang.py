@@ -577,7 +577,7 @@ class Node:
 
     @property
     def members(self) -> tuple[Node, ...]:
-        """The declarations in a structure: of an instance, which libclang shows nothing of, of what that is made from."""
+        """The declarations in a structure; in what it is made from if it is an instance, which libclang hides."""
         return self.children if self.made_from is None else (*self.children, *self.made_from.children)
 
     @property
