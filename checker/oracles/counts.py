@@ -244,8 +244,10 @@ def _near(groups: Groups, atoms: Atoms) -> list[Groups]:
 
 def _joined(groups: Groups, atoms: Atoms, divisor: Number, sign: int) -> Groups:
     found: dict[tuple[tuple[Mono, int], ...], set[int]] = {}
+    weight = {terms: sum(c for _, c in terms) for terms in groups}  # rows of another one are in no way near
     for terms, consts in sorted(groups.items()):  # by atoms: from the first lane on, where these are of lanes
-        ends = ((first, atoms.apart(minus(Form(terms, 0), Form(first, 0)), divisor, sign)) for first in found)
+        like = (first for first in found if weight[first] == weight[terms])
+        ends = ((first, atoms.apart(minus(Form(terms, 0), Form(first, 0)), divisor, sign)) for first in like)
         first, (low, high) = next(((f, e) for f, e in ends if e and e[1] - e[0] < MAX_SPAN), (terms, (0, 0)))
         found.setdefault(first, set()).update(i for c in consts for i in range(c + low, c + high + 1))
     return {terms: tuple(sorted(row)) for terms, row in found.items()}
