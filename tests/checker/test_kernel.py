@@ -293,9 +293,9 @@ def test_three_thousand_statements() -> None:
             values |= {"s1": seq(*[one] * (m - a)), "s2": seq(*[one] * (b - m))}
             paired.append((a, b, Derivation("Q:Seq", values, (left, right))))
         nodes = paired + nodes[len(paired) * 2 :]
-    start = time.perf_counter()
+    start = time.process_time()
     theorem = judged(nodes[0][2])
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert isinstance(theorem, Triple)
     assert (theorem.pre.q, theorem.post.q) == (const(15 * n), const(0))
     assert theorem.stmt == seq(*[one] * n)

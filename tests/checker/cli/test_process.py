@@ -19,6 +19,7 @@ import pytest
 
 import checker.testbed.workers as testbed_workers
 from checker.cli import VERSION, main, process, progress, rules
+from tests.load import patience, until
 from tests.mutants import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -254,25 +255,27 @@ rules.run = run
 """
 
 
-def interrupted(command: list[str], everyone: bool, wait: float | None = None, name: str = "warpbound") -> None:
-    """Sends SIGINT to a command that is at work (to the process alone, or as a terminal does), and looks at its end."""
+def interrupted(command: list[str], everyone: bool, work: float | None = None, name: str = "warpbound") -> None:
+    """Sends SIGINT to a command that is at work (to the process alone, or as a terminal does), and looks at its end. It
+    says that it is ready, or has had so many seconds of a processor."""
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr is not None
-        if wait is None:
+        if work is None:
             assert process.stderr.readline() == "ready\n"
             time.sleep(0.1)
         else:
-            time.sleep(wait)
+            until(process.pid, work)
+        second = patience(1.0)
         sent = time.monotonic()
         (os.killpg if everyone else os.kill)(process.pid, signal.SIGINT)
         try:
-            out, error = process.communicate(timeout=20)  # ends when all that hold the pipes have
+            out, error = process.communicate(timeout=20 * second)  # ends when all that hold the pipes have
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # or the test would wait for it
-        assert time.monotonic() - sent < 1.0
+        assert time.monotonic() - sent < second
         assert process.returncode == 130
         assert error.removeprefix("ready\n") == f"{name}: interrupted\n"
         assert out == ""
@@ -296,7 +299,7 @@ def test_ctrl_c_ends_it_within_a_second(phase: str, everyone: bool) -> None:
     ids=" ".join,
 )
 def test_ctrl_c_ends_commands(words: tuple[str, ...]) -> None:
-    interrupted(program(*words), everyone=True, wait=1.5)
+    interrupted(program(*words), everyone=True, work=1.2)
 
 
 ALONE = """
@@ -311,7 +314,7 @@ def test_ctrl_c_ends_the_second_checker_on_its_own(tmp_path: Path) -> None:
     """A certificate that keeps it busy for seconds."""
     path = tmp_path / "lanes.json"
     path.write_bytes(hostile.document("lanes", 0, 1_000_000))
-    interrupted([sys.executable, "-I", "-c", ALONE, str(path)], everyone=True, wait=1.5, name="recheck")
+    interrupted([sys.executable, "-I", "-c", ALONE, str(path)], everyone=True, work=0.6, name="recheck")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
