@@ -29,3 +29,11 @@ def test_there_are_examples_enough_to_learn_from() -> None:
     finder = doctest.DocTestFinder()
     found = (test for name in MODULES for test in finder.find(importlib.import_module(name)))
     assert sum(len(test.examples) for test in found) >= 100
+
+
+def test_the_bounds_in_the_readme_are_certified() -> None:
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/proofs.md"))
+    found = re.findall(r"^ +(\w+), every warp .*\n\n +(\w+) +<= (.*?) +certified ", readme, re.MULTILINE)
+    assert len(found) == 2
+    for name, metric, bound in found:
+        assert re.search(rf"^\| \[{name}\].* \| {metric} \| `{re.escape(bound)}` \|", page, re.MULTILINE), bound
