@@ -33,7 +33,7 @@ DEAR: Final = Path(__file__).parent / "dear.txt"
 DEAR_LIMIT: Final = 0.5
 """Seconds that a case takes on average, from which on a function with MANY cases is dear: two of three of its cases are
 left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs."""
-MANY: Final = 6
+MANY: Final = 5
 
 _spent: dict[str, list[float]] = defaultdict(list)
 _clock: Final = time.process_time

@@ -20,7 +20,7 @@ from typing import Any, Final
 from unittest import mock
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from checker import kernel as trusted
@@ -1038,7 +1038,7 @@ JUNK: Final[st.SearchStrategy[Json]] = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(50, 5000)
 @given(st.sampled_from(["loop", "divergent", "opaque"]), st.data())
 def test_junk_ends_in_a_report(name: str, data: st.DataObject) -> None:
     doc = document(name)
@@ -1271,7 +1271,7 @@ def test_values_that_facts_tell(put: list[Any], value: Any, reason: str) -> None
             arithmetic(*facts).prove(goal, recheck.frozen(puts(*put)), "goal")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30, 2000)
 @given(st.permutations(["i", "j", "n"]), st.lists(st.integers(-3, 3), min_size=3, max_size=3))
 def test_what_is_put_is_so_at_every_store(names: list[str], cs: list[int]) -> None:
     """x == c*y + d*z + k is put in max(0, x + y): as much at stores that keep it, whatever is called how."""
@@ -2653,7 +2653,7 @@ def test_a_launch_may_contradict_what_is_assumed() -> None:
     assert assuming(fact, block=(31, 1, 1)).solver_backed == []
 
 
-@settings(max_examples=300)
+@examples(80, 5000)
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.integers(-6, 6)), max_size=6),
     st.integers(-4, 4),

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.analysis.coalescing.access import Key, best_placed, keys, with_lines
@@ -22,6 +22,7 @@ from semantics.cuda import read_cuda
 from semantics.events import Event
 from semantics.lockstep import Initial, StepLimit
 from tests.checker.analysis.coalescing.test_soundness import Programs
+from tests.examples import examples
 
 PROOFS = Path(__file__).parents[2] / "proofs"
 
@@ -105,7 +106,7 @@ class Ranges:
 LINES = with_lines(HARDWARE["nvidia"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30, 2000)
 @given(st.integers(0, 10**6), st.sampled_from([(32, 1, 1), (64, 1, 1), (33, 1, 1)]))
 def test_theorem_4_3(seed: int, block: tuple[int, int, int]) -> None:
     """No range-based uncoalesced access is missed, in kernels over threadIdx.x."""

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.kernel import Ledger, check
@@ -20,6 +20,7 @@ from logic.potentials import ZERO
 from logic.rules import SOUND
 from logic.syntax import Assign, Expr, Skip, subterms
 from semantics.lockstep import Store, evaluate
+from tests.examples import examples
 
 RULES = [name for name, rule in SOUND.rules.items() if rule.conclusion.head == "cost"]
 
@@ -59,7 +60,7 @@ def held(seed: int, rule: str) -> Counter[str]:
 
 
 @given(st.integers(0, 10**9), st.sampled_from(RULES))
-@settings(max_examples=150)
+@examples(50, 5000)
 def test_lemma_1(seed: int, rule: str) -> None:
     try:
         held(seed, rule)

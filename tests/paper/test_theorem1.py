@@ -6,13 +6,13 @@ One property a rule: what its premises mean gives what its conclusion means. `wa
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.report.trials import drawn
 from checker.testbed.trial import Coverage, Trial, run_case
 from logic.rules import SOUND
-from tests.examples import LONG
+from tests.examples import LONG, examples
 
 USES = 100 if LONG else 5
 
@@ -33,7 +33,7 @@ def test_every_rule_is_right_where_it_is_used(rule: str) -> None:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=60)
+@examples(30, 2000)
 def test_theorem_1(seed: int) -> None:
     violation = run_case(Trial(SOUND, (), seed), 0, Coverage())
     assert violation is None, violation

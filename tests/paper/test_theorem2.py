@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 from fractions import Fraction
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.metrics import METRICS, Linear, Metric
@@ -15,6 +15,7 @@ from semantics.events import Event
 from semantics.lockstep import linear
 from semantics.parallel import TIME, Profile, run, time_bound
 from tests.checker.programs import TINY
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE, k, kernel
 
 STEPS = METRICS["steps"]
@@ -69,7 +70,7 @@ def cycles(phase: list[Stream], issue: int, chance: random.Random) -> int:
     return max(free)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(20, 2000)
 @given(
     RACE_FREE,
     st.fixed_dictionaries({p: st.integers(-2, 6) for p in ("n", "m")}),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.metrics import METRICS
@@ -16,6 +16,7 @@ from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Skip, Stmt, Syn
 from semantics import grid, parallel
 from semantics.profile import LineCost, Lines
 from tests.checker.programs import TINY
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE, kernel
 
 STEPS, SECTORS = METRICS["steps"], METRICS["sectors"]
@@ -135,7 +136,7 @@ def sums(lines: Lines) -> dict[str, Fraction]:
     return {m: sum((c.costs[m] for c in found), Fraction(0)) for m in METRICS}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(15, 2000)
 @given(RACE_FREE, st.integers(0, 9), st.integers(-2, 6), st.booleans())
 def test_the_lines_add_up_to_the_totals(s: Stmt, seed: int, n: int, home: bool) -> None:
     program = replace(kernel(placed(s, random.Random(seed))), loc=at(1) if home else None)

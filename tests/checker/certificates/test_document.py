@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.certificates import document as certificate
@@ -31,6 +31,7 @@ from logic.refusals import Rejected
 from logic.rules import RULE_SETS
 from logic.syntax import Const, Op, Param, same
 from logic.typing import check_kernel
+from tests.examples import examples
 
 PROGRAM = """kernel k
 param int n;
@@ -213,7 +214,7 @@ JUNK = st.one_of(
 )
 
 
-@settings(max_examples=80)
+@examples(30, 2000)
 @given(PATHS, st.one_of(JUNK, st.sampled_from(["delete", "twice", "wrap"])))
 def test_a_changed_document_is_refused_or_judged(path: tuple[Any, ...], junk: Any) -> None:
     """Under its own digest: BadCertificate with one sentence, a refusal by the kernel, or another valid proof."""

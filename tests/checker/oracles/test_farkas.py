@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.certificates.judge import decided, implied
@@ -39,6 +39,7 @@ from logic.potentials import (
 from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Var, put, show, subterms
 from logic.terms_as_json import expression, potential
 from logic.typing import Signature
+from tests.examples import examples
 
 proof = partial(farkas.proof, seen=implied)
 
@@ -470,7 +471,7 @@ def test_no_proof_is_looked_for_of_what_an_example_refutes(monkeypatch: pytest.M
     assert not asked
 
 
-@settings(max_examples=80)
+@examples(30, 2000)
 @given(FACTS, POLYS, st.one_of(POLYS, st.just(None)), EASY)
 def test_a_proof_of_random_comparisons_verifies_and_proves_no_falsehood(
     p: tuple[Any, ...], q: Poly, r: Poly | None, more: Poly
@@ -483,7 +484,7 @@ def test_a_proof_of_random_comparisons_verifies_and_proves_no_falsehood(
         assert false_at(o) is None
 
 
-@settings(max_examples=50)
+@examples(20, 2000)
 @given(FACTS, FACTS)
 def test_a_proof_of_random_consequences_verifies_and_proves_no_falsehood(
     p: tuple[Any, ...], goal: tuple[Any, ...]

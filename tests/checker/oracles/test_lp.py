@@ -7,10 +7,11 @@ from itertools import combinations
 
 import highspy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.oracles import lp, lra
+from tests.examples import examples
 
 F = Fraction
 ROWS = st.lists(st.tuples(st.lists(st.integers(-3, 3), min_size=4, max_size=4), st.integers(-6, 6)), max_size=3)
@@ -52,7 +53,7 @@ def vertices(rows: list[tuple[list[int], int]]) -> list[list[F]]:
     return found
 
 
-@settings(max_examples=100)
+@examples(40, 5000)
 @given(ROWS, st.lists(st.integers(0, 4), min_size=4, max_size=4))
 def test_against_every_vertex(rows: list[tuple[list[int], int]], objective: list[int]) -> None:
     """With an objective that is nonnegative the program is bounded: optimal at a vertex, or infeasible."""
@@ -162,7 +163,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-@settings(max_examples=60)
+@examples(30, 2000)
 @given(ROWS, st.lists(st.integers(-3, 4), min_size=4, max_size=4), st.sampled_from(["", "x0", "x1 x3"]))
 def test_what_has_an_exact_reason_has_no_least_solution(
     rows: list[tuple[list[int], int]], objective: list[int], free: str

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.cli import main
 from checker.oracles import lp, lra
+from tests.examples import examples
 
 F = Fraction
 SMALL = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
@@ -34,7 +35,7 @@ def cost(p: lp.Program, x: dict[str, Fraction] | None) -> Fraction | None:
     return sum((c * x.get(n, F(0)) for n, c in p.objective.items()), F(0))
 
 
-@settings(max_examples=60)
+@examples(30, 2000)
 @given(ROWS, SMALL, FREE)
 def test_the_optima_are_those_of_the_other_engine(
     rows: list[tuple[list[int], int]], objective: list[int], free: set[str]

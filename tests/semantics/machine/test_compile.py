@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from checker.testbed.programs import Programs
@@ -117,7 +117,7 @@ def test_blocks_without_races(body: Stmt, n: int, contents: list[int], latency: 
     agree(of_block(body), DIM, (2, 1, 1), {"n": n, "m": 3}, arrays, latency=latency, processors=processors)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(15, 2000)
 @given(BODIES)
 def test_what_is_compiled_can_be_printed_and_read(body: Stmt) -> None:
     p = compile_kernel(plain(body), (3, 2, 2)).program

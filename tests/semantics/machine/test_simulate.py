@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from logic.source import Loc, SourceError
@@ -15,6 +15,7 @@ from semantics.machine.program import BINARY
 from semantics.machine.simulate import Segment, run
 from semantics.machine.text import FUNCTIONS, assemble
 from semantics.machine.trace import Deadlock, Endless, Result, Row
+from tests.examples import examples
 
 
 def traced(text: str, threads: int = 4, warp: int = 4, latency: int = 10, **options: Any) -> tuple[Result, list[Row]]:
@@ -303,7 +304,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@examples(30, 2000)
 @given(st.lists(LINES, min_size=1, max_size=8), st.integers(1, 9), st.integers(1, 4), st.integers(1, 12))
 def test_time_lies_between_instructions_and_instructions_with_all_their_stalls(
     lines: list[str], threads: int, warp: int, latency: int
@@ -330,7 +331,7 @@ WILD = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@examples(50, 5000)
 @given(st.lists(WILD, max_size=6), st.integers(1, 5), st.integers(1, 3))
 def test_whatever_a_program_does_ends_in_a_result_or_a_fault(lines: list[str], threads: int, warp: int) -> None:
     text = "const x = 1\nconst y = 2\n" + "\n".join(line.format(f"l{n}") for n, line in enumerate(lines))

@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.analysis.coalescing.lanes import _Walk, cohorts
@@ -18,6 +18,7 @@ from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
 from logic.syntax import BOOL, INT
 from logic.typing import Signature
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def worlds(w: _Walk) -> list[Valuation]:
     return found
 
 
-@settings(max_examples=300)
+@examples(80, 5000)
 @given(st.data())
 def test_what_follows_from_a_truth_value_is_true_with_it(data: st.DataObject) -> None:
     w = walk()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.analysis.coalescing.access import Key, accesses, keys
@@ -22,6 +22,7 @@ from semantics.grid import Contents, LaunchProblem
 from semantics.lockstep import STEP_LIMIT, StepLimit, linear
 from semantics.values import Value
 from tests.checker.programs import TINY
+from tests.examples import examples
 from tests.semantics.blocks import DIM, RACE_FREE
 from tests.semantics.blocks import kernel as block_kernel
 
@@ -238,7 +239,7 @@ LAYOUTS = st.sampled_from([(4, 4), (1, 1), (8, 8), (40, 4), (16, 8), (130, 4), (
 BADNESS = ["coalesced", "conflict-free", "misaligned", "uncoalesced", "conflicting"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(15, 2000)
 @given(RACE_FREE, st.integers(-2, 6), LAYOUTS, st.integers(0, 9), st.integers(0, 40))
 def test_runs_of_random_kernels_are_judged_byte_by_byte(
     s: Stmt, n: int, layout: tuple[int, int], offset: int, scale: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.analysis.coalescing.trial import Valuation
 from checker.analysis.coalescing.vectors import applied, at, linear
 from checker.oracles.forms import Atoms, Number, plus, scaled
 from logic.operators import denote
+from tests.examples import examples
 
 OPERATORS = ("/", "%", "&", "|", "^", ">>", "+", "-")
 
@@ -21,7 +22,7 @@ COEFFICIENTS = st.sampled_from([0, 1, 2, 4, 8, 16, 32, 64, 96])
 OPERANDS = st.sampled_from([1, 2, 3, 4, 5, 8, 16, 31, 32, 63, 64, 127, -1, -2, -4, -7, -32])
 
 
-@settings(max_examples=400)
+@examples(100, 5000)
 @given(st.sampled_from(OPERATORS), COEFFICIENTS, COEFFICIENTS, st.integers(-70, 70), OPERANDS, st.booleans(), st.data())
 def test_operators_are_exact(op: str, f: int, g: int, c: int, k: int, turned: bool, data: st.DataObject) -> None:
     atoms = Atoms()

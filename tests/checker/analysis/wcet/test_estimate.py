@@ -177,9 +177,9 @@ def test_the_smaller_bound_counts() -> None:
 def test_a_limit_that_is_made_step_by_step_in_each_lane() -> None:
     head = "const i = Tid\nbinop L = Tid + 1\nbinop L = L * 16\nbinop L = L + Tid\n"
     text = f"{head}l: binop p = i < L\nbz p, e\nbinop i = i + 16\njump l\ne: sync"
-    found = of_program(text, Launch(8, 4, 10))
+    found = of_program(text, Launch(8, 8, 10))
     assert set(found.bounds) == {"certified", "enumerated"}
-    assert found.bounds["certified"] >= run(assemble(text, "k"), Launch(8, 4, 10)).cycles
+    assert found.bounds["certified"] >= run(assemble(text, "k"), Launch(8, 8, 10)).cycles
 
 
 def test_memory_may_decide_where_the_logic_knows_a_bound() -> None:

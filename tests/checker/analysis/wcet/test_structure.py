@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from checker.analysis.wcet.structure import Block, Choice, Loop, ShapeProblem, Step, first, nodes, structure
 from logic.syntax import Stmt
@@ -13,6 +13,7 @@ from semantics.machine.text import assemble
 from tests.checker.analysis.wcet.programs import programs
 from tests.checker.programs import BODIES
 from tests.checker.programs import kernel as plain
+from tests.examples import examples
 
 
 def addresses(block: Block) -> list[int]:
@@ -53,13 +54,13 @@ def test_where_nodes_begin() -> None:
     assert first(Loop((), 6, (), 7, 8)) == first(Choice(6, (), (), None, 7)) == first(Step(6)) == 6
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30, 2000)
 @given(BODIES)
 def test_every_compiled_kernel_has_a_tree(body: Stmt) -> None:
     assert covers(compile_kernel(plain(body), (3, 2, 1)).program)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30, 2000)
 @given(programs())
 def test_every_program_of_ours_has_a_tree(text: str) -> None:
     assert covers(assemble(text, "k"))
