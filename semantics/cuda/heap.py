@@ -11,7 +11,7 @@ from typing import Final
 
 from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Skip, Var
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, destroyed
+from semantics.cuda.classes import bases, destroyed, is_virtual
 from semantics.cuda.compared import not_null
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
@@ -46,6 +46,10 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     """`new` or `delete`."""
     if node.kind == "CXX_DELETE_EXPR":
         decl = node.children[0].pointee_decl
+        if is_virtual(decl):  # what it is derived from it may be destroyed as
+            raise unsupported(
+                f"'delete' of a '{decl.name}', which has virtual functions,", node.loc, "Call a function."
+            )
         name = destroyed(decl)
         if name and "[" in [text for text, _ in node.tokens()][:2]:
             raise unsupported(f"the destructors of an array of '{name}'", node.loc, "Do what they do before.")
