@@ -9,7 +9,7 @@ from logic.source import Loc
 from logic.syntax import BOOL, FALSE, TRUE, Const, Expr, Op
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import unsupported
-from semantics.cuda.functions import function_type, named_function
+from semantics.cuda.functions import is_one
 from semantics.cuda.places import depending, dropped, steps
 from semantics.cuda.pointers import address
 from semantics.cuda.regions import is_region, number, unit
@@ -45,8 +45,8 @@ def not_null(st: State, node: Node, use: Use = "part") -> Expr:
     """Whether a pointer is one: what the kernel is passed may be null, the same for all threads; all else is not."""
     if inmost(node).kind == "STRING_LITERAL":
         return TRUE
-    if function_type(node) and named_function(st, node) is not None:
-        return TRUE
+    if (function := is_one(st, node)) is not None:
+        return function
     found = address(st, node, use)
     if is_region(st, found):
         e = number(st, found, gcd(found.offset, *(s for s, _ in found.terms)), node.loc, found.space)

@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Final
 
 from logic.operators import COMPARISONS, denote
-from logic.syntax import INT, Assign, Const, Expr, Op, Var
+from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Var
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
@@ -83,8 +83,8 @@ def passed(st: State, decl: Node, name: str) -> Node | Chosen | None:
     if not found:
         return None
     _note_several(st, decl, found)
-    chosen = Chosen(load(st, parameter(st, name, NUMBER, decl.loc), NUMBER, decl.loc), found)
-    return st.functions.setdefault(decl.identity, chosen if len(found) > 1 else found[0])
+    chosen = Chosen(load(st, parameter(st, name, NUMBER, decl.loc), NUMBER, decl.loc), found, given=True)
+    return st.functions.setdefault(decl.identity, chosen)
 
 
 def _note_several(st: State, decl: Node, found: tuple[Node, ...]) -> None:
@@ -240,7 +240,15 @@ def _filled(st: State, table: Node, index: Node) -> Chosen | None:
         where = Address(st.fresh(decl.name), "global")
         st.bindings[decl.identity] = where
     at = convert(st.expr(st, index, "part"), index.type, NUMBER, index.loc)
-    return Chosen(st.saved(load(st, where.plus(NUMBER.size, at), NUMBER, index.loc), INT), found)
+    return Chosen(st.saved(load(st, where.plus(NUMBER.size, at), NUMBER, index.loc), INT), found, given=True)
+
+
+def is_one(st: State, node: Node) -> Expr | None:
+    """Whether a pointer to a function is not null; None of what is no such pointer, or leads to what is not known."""
+    found = named_function(st, node) if function_type(node) else None
+    if isinstance(found, Chosen) and found.given:
+        return Op("!=", (found.index, Const(-1)), node.loc)
+    return None if found is None else TRUE
 
 
 def _either(st: State, node: Node) -> Node | Chosen | None:

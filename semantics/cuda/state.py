@@ -207,6 +207,8 @@ class Chosen:
 
     index: Expr
     functions: tuple[Node, ...]
+    given: bool = False
+    """Whether the host gives it, which may be null: then its number is -1."""
 
 
 @dataclass(slots=True)

@@ -72,17 +72,7 @@ def test_lanes_with_functions_of_their_own_part(read: Callable[..., Reading]) ->
     assert "'table' holds the functions that it is declared with" in reading.notes
 
 
-GIVEN = {
-    "A[0] = f(n, 4);": "n f",
-    "A[0] = (*filled[n & 1])(n, 4);": "n",
-    "auto g = one_of; A[0] = g(n, 4);": "n one_of",
-}
-
-
-@pytest.mark.parametrize("body", GIVEN)
-def test_what_the_host_fills_in_is_one_of_the_functions_that_are_named(read: Callable[..., Reading], body: str) -> None:
-    """Of its type, for the device, and not only called; which one it is, a number says, of a table one that is read."""
-    before = """
+FILLED = """
 typedef int (*Op)(int, int);
 __device__ int add(int a, int b) { return a + b; }
 __device__ int called(int a, int b) { return a % b; }
@@ -92,7 +82,26 @@ int host(int a, int b) { return a - b; }
 __device__ Op first = add, second = &mul; __device__ long (*third)(int, int) = other; Op fourth = host;
 __device__ Op filled[2]; __device__ Op one_of;
 """
-    reading = read(f"{before}__global__ void k(int *A, int n, Op f) {{ {body} }}", "k")
+
+GIVEN = {
+    "A[0] = f(n, 4);": "n f",
+    "A[0] = (*filled[n & 1])(n, 4);": "n",
+    "auto g = one_of; A[0] = g(n, 4);": "n one_of",
+}
+NULL = {
+    "if (f) A[0] = f(n, 4);": "if (f != -1)",
+    "if (!f) A[0] = 4;": "if (!(f != -1))",
+    "if (filled[n] != nullptr) A[0] = 4;": "t <- filled[n];\nif (t != -1)",
+    "Op g = filled[n]; if (NULL == g) A[0] = 4;": "t <- filled[n];\nif (!(t != -1))",
+    "A[0] = one_of ? 4 : A[1];": "if (one_of != -1)",
+    "if (single) A[0] = single(n);": "if (single != -1)",
+}
+
+
+@pytest.mark.parametrize("body", GIVEN)
+def test_what_the_host_fills_in_is_one_of_the_functions_that_are_named(read: Callable[..., Reading], body: str) -> None:
+    """Of its type, for the device, and not only called; which one it is, a number says, of a table one that is read."""
+    reading = read(f"{FILLED}__global__ void k(int *A, int n, Op f) {{ {body} }}", "k")
     text = show_stmt(reading.kernel.body)
     assert text.count("if (") == 1, text
     assert ("filled[n & 1]" in text) == ("filled" in body), text
@@ -101,6 +110,13 @@ __device__ Op filled[2]; __device__ Op one_of;
     assert " ".join(p.name for p in reading.kernel.params if p.name != "f" or "f(" in body) == GIVEN[body]
     named = "is one of the functions of its type that this file names: add, mul"
     assert any(note.endswith(named) for note in reading.notes), reading.notes
+
+
+@pytest.mark.parametrize("body", NULL)
+def test_what_the_host_fills_in_may_be_null(read: Callable[..., Reading], body: str) -> None:
+    before = f"{FILLED}__device__ int neg(int a) {{ return -a; }} __device__ int (*first_of_all)(int) = neg;"
+    reading = read(f"{before} __global__ void k(int *A, int n, Op f, int (*single)(int)) {{ {body} }}", "k")
+    assert NULL[body] in show_stmt(reading.kernel.body)
 
 
 REFUSED = {
