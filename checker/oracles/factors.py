@@ -8,7 +8,7 @@ can only lose a proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -61,6 +61,19 @@ def _written(goal: Poly, factors: list[Atom]) -> Way:
 def named(a: Atom) -> Json:
     """The certificate's name of an atom that is nonnegative as such."""
     return ["max0" if isinstance(a, Max0) else "log2", potential(a.arg)] if isinstance(a, Max0 | Log2) else None
+
+
+def nearest(goal: Poly, have: Sequence[Poly], some: Iterable[int]) -> list[int]:
+    """The numbers of facts, those first that are about what a goal, or a fact, has products of, then those about what
+    these are about: of y*gx + x < gx*gy where x < gx and y < gy."""
+    own = mixed([goal, *have])
+    beside = own.union(*(leaves(p) for p in have if leaves(p) & own))
+    return sorted(some, key=lambda i: 0 if leaves(have[i]) & own else 1 if leaves(have[i]) <= beside else 2)
+
+
+def mixed(have: Iterable[Poly]) -> set[Leaf]:
+    """The leaves of products in polynomials."""
+    return {leaf for p in have for m, c in p.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
 
 
 def _apart(goal: Poly) -> Iterator[frozenset[Atom]]:

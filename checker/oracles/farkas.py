@@ -16,7 +16,7 @@ from math import ceil, floor, gcd, lcm
 from typing import Any, Final, NamedTuple
 
 from checker.oracles import lp
-from checker.oracles.factors import is_factor, named, parts, ways
+from checker.oracles.factors import is_factor, mixed, named, nearest, parts, ways
 from checker.oracles.instances import Instance, by_depth, instances, with_ends
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
@@ -117,10 +117,16 @@ class Given:
 def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
     """The facts by contracts on elements, as far as what is shown, and then these, puts indices in their ranges."""
     for group in by_depth(one for f in have if f.told is not None for one in f.told(elements)):
-        rows = [(one, [_combination(p, shown) for p in one.needs]) for one in group]
+        rows = [(one, [_needed(p, shown) for p in one.needs]) for one in group]
         found = [Fact(one.poly, [*one.name, because]) for one, because in rows if None not in because]
         yield from found
         shown = [*shown, *found]
+
+
+def _needed(p: Poly, have: list[Fact]) -> Json:
+    """A combination of facts, also with the products that say what is in p: y*gx >= 0 for cell == y*gx + x."""
+    near = {x for f in have if mixed([f.poly]) for x in leaves(f.poly)}
+    return _combination(p, have, more=_products(p, have) if leaves(p) & near else ())
 
 
 def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:
@@ -389,7 +395,7 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
     longer = () if inside else _products(goal, relevant)
     if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
         return {"sum": combination}
-    if not inside and _mixed(f.poly for f in relevant):
+    if not inside and mixed(f.poly for f in relevant):
         combination = _by_factors(goal, relevant, products=True)
         if combination is not None:
             return {"sum": combination}
@@ -421,7 +427,7 @@ def _termwise(goal: Poly) -> bool:
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:
     """Whether the facts settle max(0, on) as its argument or as zero, and why."""
     relevant = _relevant(on, have)
-    for products in (False, True) if _mixed(f.poly for f in relevant) else (False,):
+    for products in (False, True) if mixed(f.poly for f in relevant) else (False,):
         for name, side in (("arg", on), ("zero", on * -1)):
             because = _combination(side, relevant, products)
             if because is not None:
@@ -591,11 +597,6 @@ def _exponent(n: Fraction | None) -> int:
     return 0 if n is None or n < 1 else min(int(n).bit_length() - 1, MAX_EXPONENT)
 
 
-def _mixed(have: Iterable[Poly]) -> set[Leaf]:
-    """The leaves of products in the facts."""
-    return {leaf for p in have for m, c in p.terms if len(m) > 1 for leaf in leaves(Poly(((m, c),)))}
-
-
 def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     """The same as `_combination`, for what each product of factors in the goal is multiplied by."""
     cofactors = parts(goal)
@@ -624,8 +625,8 @@ def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
         return _solution(atom(a), have) if isinstance(a, Sym) else None
 
     found: list[tuple[Poly, Rows]] = []
-    mixed = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
-    for m in [*mixed][:MAX_FACTORS]:
+    pairs = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
+    for m in [*pairs][:MAX_FACTORS]:
         one, other = map(why, m)
         if one is not None and other is not None:
             rows = [(c * d, [*names, *others]) for c, names in one for d, others in other]
@@ -645,8 +646,7 @@ def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Ite
 
 def _sum(goal: Poly, have: list[Fact]) -> Json:
     """A proof by a combination."""
-    found = _combination(goal, have)
-    return None if found is None else {"sum": found}
+    return None if (found := _combination(goal, have)) is None else {"sum": found}
 
 
 def _solution(
@@ -678,8 +678,9 @@ def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Pol
     """The solution of `_solution`, without names: 1 is summand 0, then come the facts, then `more`."""
     summands: dict[int | tuple[int, int], Poly] = dict(enumerate((const(1), *have, *more)))
     if products or any(len(m) > 1 for m, _ in goal.terms):
-        mixed = _mixed(have) if products else None
-        first = [i for i, p in enumerate(have) if p.terms and (mixed is None or leaves(p) <= mixed)][:MAX_FACTORS]
+        of_products = mixed(have) if products else None
+        first = [i for i, p in enumerate(have) if p.terms and (of_products is None or leaves(p) <= of_products)]
+        first = first[:MAX_FACTORS] if products else nearest(goal, have, first)[:MAX_FACTORS]
         summands |= {(i, k): have[i] * have[k] for i, k in combinations_with_replacement(first, 2)}
     solution = lp.solve(_program(goal, summands.values()), again=False)
     if solution is None:

@@ -72,6 +72,19 @@ __global__ void segments(const int *first, const int *last, const float *val, fl
 """
 
 
+CELLS = """
+//@ requires forall c in [0, gx * gy): 0 <= last[c] - first[c] && last[c] - first[c] <= crowd;
+__global__ void cells(const int *first, const int *last, const int *px, const int *py, int *out, int gx, int gy,
+                      int crowd) {
+    int x = px[threadIdx.x], y = py[threadIdx.x], found = 0;
+    if (x < 0 || y < 0 || x >= gx || y >= gy) return;
+    int cell = y * gx + x;
+    for (int j = first[cell]; j < last[cell]; j++) found += j;
+    out[threadIdx.x] = found;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "most"),
     [
@@ -80,6 +93,7 @@ __global__ void segments(const int *first, const int *last, const float *val, fl
         (SLICED, "6 + 43*max(0, ceil((start[min(1 + 4*blockIdx.x + warp.index, slices)]"),
         (UNTIL, "5 + max(0, n - 1)"),
         (SEGMENTS, "12 + 9*max(0, most)"),
+        (CELLS, "76 + 32*max(0, crowd)"),
     ],
     ids=[
         "until the end of a row is met",
@@ -87,6 +101,7 @@ __global__ void segments(const int *first, const int *last, const float *val, fl
         "sliced ELL",
         "until an element is 5",
         "begin and end limited apart",
+        "cells of a grid of two dimensions",
     ],
 )
 def test_loops_that_end_by_what_they_read(
