@@ -320,8 +320,8 @@ def test_a_contract_that_is_kept_by_a_bound_without_it(tmp_path: Path) -> None:
 
 
 def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a warp for each row, what rows cost together depends on where the first begins and the last ends: sectors
-    of 31/32 turns of 43 for what rounding up takes, and 43/32 for each element."""
+    """With a warp for each row, what rows cost together depends on where the first begins and the last ends: 6/32
+    sectors for each element, and what rounding up takes."""
     source = """//@ requires forall i in [0, n): rowptr[i] <= rowptr[i + 1];
     __global__ void rows(const int *rowptr, const float *val, float *y, int n) {
         int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
@@ -333,9 +333,11 @@ def test_rows_telescope_over_a_grid(tmp_path: Path, capsys: pytest.CaptureFixtur
     }
     """
     at = "n=100,gridDim.x=25,rowptr[0]=0,rowptr[n]=3200"
-    assert bound(source, tmp_path, "--per", "grid", "--at", at, "--certificate", str(tmp_path / "c.json")) == 0
-    assert "1/32*" in (out := capsys.readouterr().out)
-    assert "*rowptr[0] + 1/32*gridDim.y*gridDim.z*rowptr[min(4*gridDim.x, max(0, n))]" in out
+    (tmp_path / "k.cu").write_text(source)
+    words = ["--metric", "sectors", "--block", "128", "--per", "grid", "--at", at]
+    assert main(["bound", str(tmp_path / "k.cu"), *words, "--certificate", str(tmp_path / "c.json")]) == 0
+    out = capsys.readouterr().out
+    assert "*rowptr[0] + 3/16*gridDim.y*gridDim.z*rowptr[min(4*gridDim.x, max(0, n))]" in out
     document = json.loads((tmp_path / "c.json").read_text())
     assert recheck.recheck(document).verdict == "valid"
     assert any('"instance"' in json.dumps(e) for e in document["evidence"])
