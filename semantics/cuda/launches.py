@@ -13,6 +13,7 @@ from semantics.cuda.diagnostics import own_files
 from semantics.cuda.macros import pastes
 from semantics.cuda.mentions import Token, assignment, jumps, loads, mentions, names, reads, settled
 from semantics.cuda.scan import automatic
+from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_nodes
 from semantics.cuda.templates import INSTANCE, functions, is_kernel
 
@@ -27,7 +28,10 @@ _ASKING: Final = (
 _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 """The functions that `<<<..>>>` calls, as clang has it: in the device's pass, and in the host's."""
 
-_WORDS: Final = (b"<<<", *map(str.encode, _CONFIGURING))
+_CALLING: Final = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+"""Functions that are passed a kernel, its grid and its block."""
+
+_WORDS: Final = (b"<<<", *map(str.encode, (*_CONFIGURING, *_CALLING)))
 """One of these is in a text that launches something."""
 
 _LIBRARIES: Final = ("std", "thrust", "cub")
@@ -69,10 +73,10 @@ def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Sizes | None
     found = {}
     for launch in _launches(unit):
         callee, config, host = launch.node.referenced, launch.config, launch.host
-        if callee is None or host is None or launch.node.name != kernel.name or len(config.arguments) < 2:
+        if callee is None or host is None or launch.node.name != kernel.name or len(launch.sizes) < 2:
             continue
         if callee.template_arguments == kernel.template_arguments:
-            grid, block = (_dim3(given, host, config.offset) for given in config.arguments[:2])
+            grid, block = (_dim3(given, host, config.offset) for given in launch.sizes)
             found[config.written] = grid, block
     return found
 
@@ -87,16 +91,28 @@ def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Sizes
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """A launch, the call that has its sizes, and the function that it is in, where that is a plain one."""
+    """A launch, or the name of what a function launches, the call that has its sizes, and the function that it is in,
+    where that is a plain one."""
 
     node: Node
     config: Node
     host: Node | None
 
+    @property
+    def named(self) -> Node:
+        """The expression that says what is launched."""
+        return self.node.children[0] if self.node.kind == "CALL_EXPR" else self.node
 
-def _overloaded(launch: Node) -> str:
+    @property
+    def sizes(self) -> tuple[Node, ...]:
+        """The grid and the block."""
+        first = 0 if self.node.kind == "CALL_EXPR" else 1
+        return tuple(self.config.arguments[first : first + 2])
+
+
+def _overloaded(launch: _Launch) -> str:
     """The name of the template that is launched where only an instance says which one it is; else ""."""
-    callee = launch.children[0]
+    callee = launch.named
     found = [n.name for n in callee.children if n.kind == "OVERLOADED_DECL_REF"]
     return found[0] if callee.kind == "DECL_REF_EXPR" and len(found) == 1 else ""
 
@@ -107,13 +123,31 @@ def _launches(unit: Unit) -> list[_Launch]:
         return []
     hosts = [f for f in functions(unit, members=True) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
+    calls = [node for node in own_nodes(unit) if node.kind == "CALL_EXPR"]
     return [
-        _Launch(node, child, plain.get(node.span))
-        for node in own_nodes(unit)
-        if node.kind == "CALL_EXPR"
-        for child in node.children
-        if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
+        *(
+            _Launch(node, child, plain.get(node.span))
+            for node in calls
+            for child in node.children
+            if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
+        ),
+        *(
+            _Launch(named, node, plain.get(node.span))
+            for node in calls
+            if node.name in _CALLING
+            and len(node.arguments) > 2
+            and (named := _kernel_in(node.arguments[0])) is not None
+        ),
     ]
+
+
+def _kernel_in(node: Node) -> Node | None:
+    """The name of the kernel that an argument is the address of: `(void *)k`, `&k<float>`."""
+    while len(parts := [c for c in node.children if not c.kind.endswith("_REF")]) == 1 and node.kind != "DECL_REF_EXPR":
+        if node.kind not in (*CASTS, "CXX_REINTERPRET_CAST_EXPR", "PAREN_EXPR", "UNARY_OPERATOR"):
+            return None
+        (node,) = parts
+    return node if node.kind == "DECL_REF_EXPR" else None
 
 
 def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool:
@@ -130,7 +164,7 @@ def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None
     for launch in launches:
         callee = launch.node.referenced
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
-            if not (name := _overloaded(launch.node)):
+            if not (name := _overloaded(launch)):
                 sizes.add(None)
             elif name == kernel:  # else it is of another one, whatever its arguments are
                 sizes.add(_given_at(launch, position))
@@ -141,7 +175,7 @@ def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None
 
 def _given_at(launch: _Launch, position: int) -> Sizes | None:
     """The grid of a launch, at 0, or its block, at 1, where it is a constant."""
-    given = launch.config.arguments[position] if len(launch.config.arguments) > 1 else None
+    given = launch.sizes[position] if len(launch.sizes) > 1 else None
     return _dim3(given, launch.host, launch.config.offset) if given is not None and launch.host is not None else None
 
 
@@ -155,7 +189,7 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
     times = Counter(name for name, _, _ in unit.inclusions)
     if any(n > 1 and b"<<<" in unit.text(name) for name, n in times.items()):
         return False  # one place in a file is several launches
-    callees = {n.written for launch in launches for n in launch.node.children[0].walk() if n.kind == "DECL_REF_EXPR"}
+    callees = {n.written for launch in launches for n in launch.named.walk() if n.kind == "DECL_REF_EXPR"}
     others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
     same = _same_word(unit, kernel) | callees
     macros = unit.macros.saying(lambda text: b"<<<" in text or names(text, kernel))
@@ -241,6 +275,8 @@ def _dim3(node: Node, host: Node, at: int) -> Sizes | None:
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, at) if decl is not None and own else None
+    if node.type.kind == "int" and (x := _positive(node, host)):  # as a function of ours is passed it
+        return x, 1, 1
     made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
     if made is not None and _constructs(made):
         x, y, z = (_positive(a, host) for a in node.arguments)
