@@ -7,7 +7,7 @@ a claim is for the caller to find out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 from checker.oracles.terms import FAR, Valued, contents, evaluator, is_content, is_drop, leaf_name, leaf_type, leaves_in
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements
-from logic.facts import compared
+from logic.facts import compared, congruences
 from logic.operators import NEGATED, Value
-from logic.potentials import Leaf, Poly, Sym, atom
-from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
+from logic.potentials import ZERO, Leaf, Poly, Sym, atom, of_expr
+from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -37,12 +37,22 @@ PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") f
 """The leaves that say where a thread is."""
 
 
+class Residue(NamedTuple):
+    """A value that a leaf is a part of, once or once less, its modulus, and what it is modulo that."""
+
+    value: Valued
+    rate: int
+    modulus: Valued
+    rest: Valued
+
+
 class Step(NamedTuple):
-    """A leaf, what it is by definition, and what it is compared with."""
+    """A leaf, what it is by definition, what it is compared with, and what is known modulo some number of it."""
 
     name: str
     definition: Valued | None
     limits: tuple[tuple[str, Valued], ...]
+    residues: tuple[Residue, ...] = ()
 
 
 @dataclass
@@ -121,6 +131,7 @@ class Sampler:
             for name in names:
                 mentioned.setdefault(name, []).append(e)
         missing = {e: len(names) for e, names in inside.items()}
+        known = [*_congruent(facts, defined)]
         found: list[Step] = []
         left = list(self.leaves)
         while left:
@@ -131,8 +142,10 @@ class Sampler:
                 free = [n for n in left if n not in defined] or [n for n in left if n not in same]
                 name = min(free, key=lambda n: sum(missing[e] > 0 for _, e in sides[n]))
             limits = tuple((op, evaluator(e)) for op, e in sides[name])
-            found.append(Step(name, None if definition is None else evaluator(definition), limits))
             left.remove(name)
+            own = [c for c in known if name in c.rates and c.names.isdisjoint(left)] if definition is None else ()
+            residues = tuple(Residue(evaluator(c.e), c.rates[name], evaluator(c.k), evaluator(c.rest)) for c in own)
+            found.append(Step(name, None if definition is None else evaluator(definition), limits, residues))
             for e in mentioned.get(name, ()):
                 missing[e] -= 1
         return found
@@ -178,7 +191,7 @@ class Sampler:
         for keys in self._keys:
             own = {name: store[key] for name, key in keys}
             own |= {name: found[0][name] for name in self.shared & own.keys() if found}
-            for name, definition, _ in self.steps:
+            for name, definition, *_ in self.steps:
                 value = None if definition is None or (found and name in self.shared) else _value(definition, own)
                 own[name] = own[name] if value is None else value
             found.append(own)
@@ -187,7 +200,7 @@ class Sampler:
     def apart(self, store: Mapping[str, Value]) -> Iterator[Store]:
         """Stores like one at which the facts hold, for two threads, where these hold, too, and something that the first
         thread has of its own is far from what the second one has."""
-        for name, definition, _ in self.steps:
+        for name, definition, *_ in self.steps:
             own = self._name(name, 1)
             if definition is None and name not in self.shared and name not in PLACE and type(store[own]) is int:
                 far = self.refitted({**store, own: store[own] + FAR})
@@ -229,7 +242,7 @@ class Sampler:
 
     def _places(self) -> list[Store]:
         """The indices of the threads, which are often of one warp."""
-        sizes = {name: _value(e, {}) for name, e, _ in self.steps if name.startswith("blockDim.") and e is not None}
+        sizes = {name: _value(e, {}) for name, e, *_ in self.steps if name.startswith("blockDim.") and e is not None}
         guess = self.random.choice(BLOCKS)
         x, y, z = (int(sizes.get(f"blockDim.{a}") or n) for a, n in zip("xyz", guess, strict=True))
         first = self.random.choice((0, 1, 2, 31, 32, self.random.randrange(x * y * z)))
@@ -257,16 +270,49 @@ class Sampler:
             if limit is not None and op in ("<", "<=", "=="):
                 high.append(int(limit) - (op == "<"))
         if not low:
-            return min(high) - far if high else far
-        if not high:
-            return max(low) + far
-        size = max(1, min(high) - max(low) + 1)
-        return max(low) + self.random.choice((0, size - 1, far % size))
+            n = min(high) - far if high else far
+        elif not high:
+            n = max(low) + far
+        else:
+            size = max(1, min(high) - max(low) + 1)
+            n = max(low) + self.random.choice((0, size - 1, far % size))
+        for residue in step.residues:
+            own = {**store, step.name: n}
+            value, k, rest = (_value(e, own) for e in (residue.value, residue.modulus, residue.rest))
+            if value is not None and k is not None and rest is not None and k > 0:
+                n -= residue.rate * ((value - rest) % k)
+                if low and n < max(low):
+                    n += -(-(max(low) - n) // k) * k
+                elif high and n > min(high):
+                    n -= -(-(n - min(high)) // k) * k
+        return n
 
 
 def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
     """The leaves in expressions, with what stands for the contents of the arrays whose elements these speak of."""
     return leaves_in(*exprs) | {leaf for e in exprs for array in elements(e) for leaf in contents(array)}
+
+
+class Congruent(NamedTuple):
+    """An expression that k divides but for a rest: the leaves that are added in it, or subtracted, by their names, and
+    all that it takes to tell."""
+
+    e: Expr
+    k: Expr
+    rest: Expr
+    rates: Mapping[str, int]
+    names: frozenset[str]
+
+
+def _congruent(facts: Iterable[Expr], defined: Mapping[str, Sequence[Expr]]) -> Iterator[Congruent]:
+    """The congruences that facts tell, as they are and with a leaf's definition in its place."""
+    for plain, k, rest in (c for fact in facts for c in congruences(fact)):
+        leaves = sorted(leaves_in(plain), key=leaf_name)
+        for e in (plain, *(put(plain, leaf, value) for leaf in leaves for value in defined.get(leaf_name(leaf), ()))):
+            p = of_expr(e) or ZERO
+            alone = {m[0].leaf: int(c) for m, c in p.terms if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1}
+            rates = {leaf_name(leaf): c for leaf, c in alone.items()}
+            yield Congruent(e, k, rest, rates, frozenset(map(leaf_name, _leaves(e, k, rest))))
 
 
 def solved(facts: Iterable[Expr]) -> Iterator[tuple[Leaf, str, Expr]]:

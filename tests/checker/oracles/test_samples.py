@@ -101,6 +101,21 @@ def test_limits_are_kept_where_both_sides_are_known() -> None:
         assert holds(op(">=", row, y), store)
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        (op("==", op("%", i, 32), 0), op(">=", i, 1)),
+        (op("==", op("&", op("-", n, i), 15), 3), op(">=", n, i)),
+        (op("==", op("%", y, 32), 0), op("==", y, op("-", i, op("%", Tid("x"), 32))), op(">", i, n), op(">=", y, 0)),
+    ],
+)
+def test_most_stores_fit_what_is_known_modulo_a_number(facts: tuple[Expr, ...]) -> None:
+    """Of a leaf, of a difference, and of a leaf that another fact defines, as counters of loops by a stride are."""
+    p = sampler(facts)
+    drawn = [*p.draws()]
+    assert sum(map(p.fits, drawn)) >= len(drawn) * 3 // 4
+
+
 def test_the_same_stores_each_time() -> None:
     assert list(sampler().draws()) == list(sampler().draws())
 
