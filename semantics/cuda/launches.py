@@ -275,7 +275,7 @@ def _dim3(node: Node, host: Node, at: int) -> Sizes | None:
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, at) if decl is not None and own else None
-    if node.type.kind == "int" and (x := _positive(node, host)):  # as a function of ours is passed it
+    if node.type.kind == "int" and (x := _positive(node, host)):  # as in templates, and as functions are passed it
         return x, 1, 1
     made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
     if made is not None and _constructs(made):

@@ -83,7 +83,7 @@ void f(const std::shared_ptr<int[]> &s) { std::vector<int> v(10, 1); thrust::dev
 template <class T> void go(std::vector<T> &v) { k<<<(v.size() + 31) / 32, 32>>>(v.data(), v.size()); }
 void f() { std::vector<int> v(10, 1); go(v); }
 """,
-        {"k<int>": None},
+        {"k<int>": 32},
     ),
     "templates and packs": (
         """
