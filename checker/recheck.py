@@ -563,6 +563,20 @@ def minima(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
     return p, found
 
 
+def quotients(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
+    """The rest of p without its terms c * floor(max(0, q) / k) - c * floor(max(0, -q) / k): c * trunc(q / k)."""
+    found: list[tuple[Rational, str]] = []
+    for factors, c in in_order(p):
+        match factors:
+            case [("floor", up, k)] if c > 0 and alone(up)[:1] == ("max0",):
+                q = alone(up)[1]
+                rest = p - single("floor", up, k) * c + floor_of(max0(q * -1), k) * c
+                if len(terms(rest)) == len(terms(p)) - 2:
+                    p, sign = rest, -1 if next(x for inner, x in in_order(q) if inner) < 0 else 1
+                    found.append((c * sign, f"trunc({numerator(q * sign)}/{k})"))
+    return p, found
+
+
 def ceilings(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
     """The rest of p without its terms -c * floor(q / k), and these as c * ceil((k*w - q) / k); p has c * w."""
     found: list[tuple[Rational, str]] = []
@@ -583,9 +597,10 @@ def ceilings(p: Potential) -> tuple[Potential, list[tuple[Rational, str]]]:
 
 def parts_of(p: Potential) -> list[tuple[Rational, str]]:
     """The parts of a sum as they are shown, the first one positive if any is: coefficients and texts."""
-    left, least = minima(p)
+    left, whole = quotients(p)
+    left, least = minima(left)
     left, up = ceilings(left)
-    parts = [(c, "*".join(map(show, factors))) for factors, c in in_order(left)] + up + least
+    parts = [(c, "*".join(map(show, factors))) for factors, c in in_order(left)] + whole + up + least
     return sorted(parts, key=lambda part: part[0] < 0) if parts and parts[0][0] < 0 else parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym
+from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym, floor_div, max0
 
 
 def _show_atom(a: Atom) -> str:
@@ -56,6 +56,21 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
     return p, ceilings
 
 
+def _fold_quotients(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+    """Split off what C calls c * (q / k): c * floor(max(0, q) / k) - c * floor(max(0, -q) / k)."""
+    quotients: list[tuple[Fraction, str]] = []
+    have = dict(p.terms)
+    for m, c in p.terms:
+        match m:
+            case (Floor(Poly((((Max0(q),), Fraction(numerator=1, denominator=1)),)), k),) if c > 0:
+                up, down = Poly(((m, Fraction(1)),)), floor_div(max0(q * -1), k)
+                if have.get(down.terms[0][0]) == -c:
+                    p = p - up * c + down * c
+                    sign = -1 if next(x for n, x in q.terms if n) < 0 else 1
+                    quotients.append((c * sign, f"trunc({_numerator(q * sign)}/{k})"))
+    return p, quotients
+
+
 def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
     """Split off what reads better as c * min(k, q), neither with a minus sign: -c * max(0, k - q) beside c * k."""
     minima: list[tuple[Fraction, str]] = []
@@ -84,9 +99,10 @@ def show(p: Poly) -> str:
     >>> show(log2(n * 2 - 1))
     'log2(2*n - 1)'
     """
+    p, quotients = _fold_quotients(p)
     p, minima = _fold_minima(p)
     p, ceilings = _fold_ceilings(p)
-    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + ceilings + minima
+    parts = [(c, "*".join(map(_show_atom, m))) for m, c in p.terms] + quotients + ceilings + minima
     if not parts:
         return "0"
     if parts[0][0] < 0:

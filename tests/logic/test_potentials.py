@@ -27,6 +27,7 @@ from logic.potentials import (
     max0,
     maximum,
     minimum,
+    operated,
     substitute,
     sym,
 )
@@ -175,6 +176,11 @@ def test_shifts_by_less_than_a_word() -> None:
         (const(1) - max0(const(1) - H + J), "1 - max(0, 1 - h + j)"),
         (const(0), "0"),
         (const(Fraction(-1, 2)), "-1/2"),
+        (operated("/", H, const(4)) * 3 + J, "j + 3*trunc(h/4)"),
+        (operated("%", H - J, const(4)), "h - j - 4*trunc((h - j)/4)"),
+        (floor_div(max0(H), 4) - floor_div(max0(J), 4), "floor(max(0, h)/4) - floor(max(0, j)/4)"),
+        (floor_div(max0(H), 4) - floor_div(max0(H * -1), 8), "floor(max(0, h)/4) - floor(max(0, -h)/8)"),
+        (floor_div(max0(H), 4) * 2 - floor_div(max0(H * -1), 4), "2*floor(max(0, h)/4) - floor(max(0, -h)/4)"),
     ],
 )
 def test_text(p: Poly, text: str) -> None:

@@ -74,6 +74,7 @@ WHOLE: Final = st.recursive(
         st.builds(max0, p),
         st.builds(floor_div, p, st.integers(1, 9)),
         st.builds(ceil_div, p, st.integers(1, 9)),
+        st.builds(lambda a, k: operated("/", a, const(k)), p, st.integers(1, 9)),
         st.builds(log2, p),
         st.builds(operated, st.sampled_from(OPERATED), p, p),
         st.builds(lambda a: element_of(f"{ELEMENT}len", a), p),
