@@ -87,7 +87,7 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 def _one(args: argparse.Namespace, file: str) -> Checked:
     """The word on one file; a problem of it is one, too."""
-    from checker.cli import check
+    from checker.cli import check, checked
     from checker.report.bounds import assumptions
     from checker.report.terminal import render_error
     from checker.testbed.rulefile import rule_set
@@ -104,17 +104,17 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
             told = "it is too large or too deeply nested"
             return _unread(file, told, f"{said.getvalue()}{file}: error: {told}\n")
         check.warn(file, warned)
-        verdict, short = check.verdict_of(found), judged.short
+        verdict, short = checked.verdict_of(found), judged.short
         word = f"{verdict}, but {short}" if verdict == "accepted" and short else verdict
         assumed = assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers)
         return Checked(
             file=file,
             word=word,
             code=check.exit_code(own, judged, found),
-            row={"file": file, **check.as_json(judged, warned, found, own)},
-            text=check.told_in_short(judged, found, own),
+            row={"file": file, **checked.as_json(judged, warned, found, own)},
+            text=checked.told_in_short(judged, found, own),
             assumes=assumed if verdict == "accepted" else (),
-            page=check.as_page(judged, warned, found, own),
+            page=checked.as_page(judged, warned, found, own),
             said=said.getvalue(),
         )
 
