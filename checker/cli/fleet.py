@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from checker.fleet.memory import Memory
     from checker.fleet.tray import Tray
     from checker.fleet.workers import Limits, Work
+    from checker.testbed.cluster import Cluster
     from logic.metrics import Metric
     from logic.source import Loc
 
@@ -206,9 +207,7 @@ def _title(paths: Sequence[str]) -> str:
 
 def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None] = lambda _: None) -> Outcome:
     """Bounds everything that a command line asks for. Ctrl-C ends it with what is done. Raises SourceError."""
-    from checker.cli import fleet_work
-    from checker.fleet import cluster as clusters
-    from checker.fleet import files, workers
+    from checker.fleet import files
     from checker.fleet.desk import Desk
     from checker.fleet.judge import court
     from checker.fleet.tray import fill
@@ -217,12 +216,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         refuse_others(*args.files)
     config = configuration(args)
     settings, config = _settings(args, config)
-    found = files.sources(
-        args.files,
-        [*args.include, *([] if args.include else config.values.get("include", []))],
-        [*args.exclude, *config.values.get("exclude", [])],
-        files.database(args.database) if args.database else None,
-    )
+    found = _sources(args, config)
     jobs, limit = limits(args, config.values)
     jobs = min(jobs, len(found))
     _check_names(args, config, found, settings, partial(fill, limits=limit, count=jobs))
@@ -230,12 +224,7 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
     with ExitStack() as stack:
         cluster = stack.enter_context(joined(args.cluster))
         progress = stack.enter_context(progress_bar("files", len(found)))
-        judges, said = ExitStack(), set[str]()
-
-        def warns(text: str) -> None:
-            if text and text not in said:
-                said.add(text)
-                sys.stderr.write(text.rstrip("\n") + "\n")
+        judges, warns = ExitStack(), _each_once()
 
         def show(row: Mapping[str, Any]) -> None:
             shows(row)
@@ -259,20 +248,11 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
             all_texts=bool(args.certificate or wants_pages(args)),
         )
         left = range(len(found)) if args.recheck else _not_recalled(desk)
-        work = [workers.Job(n, (found[n], settings)) for n in left]
-        work.sort(key=lambda job: -found[job.number].size)
-        jobs = min(jobs, len(work)) or 1
+        jobs = min(jobs, len(left)) or 1
         try:
             with judges:
-                if not work:
-                    desk.finish()
-                elif cluster is None:
-                    workers.run(work, fleet_work.work, desk, limit, jobs)
-                    desk.finish()
-                else:
-                    works = fleet_work.reading, fleet_work.searching, fleet_work.work
-                    lost = clusters.run(work, works, desk, limit, jobs, cluster.pool)
-                    warns(f"warpbound: warning: --cluster {args.cluster}: {lost}" if lost else "")
+                lost = _worked_on([(n, found[n]) for n in left], settings, desk, limit, jobs, cluster)
+                warns(f"warpbound: warning: --cluster {args.cluster}: {lost}" if lost else "")
         except KeyboardInterrupt:
             interrupted = True
             process.grant()
@@ -282,6 +262,54 @@ def analysed(args: argparse.Namespace, shows: Callable[[Mapping[str, Any]], None
         trim(desk.cache)
     out = desk.left_out() if desk.stopped or interrupted else (0, 0)
     return Outcome(desk, config, out, time.monotonic() - start, interrupted)
+
+
+def _sources(args: argparse.Namespace, config: Config) -> list[Source]:
+    """The sources that the options and the configuration name."""
+    from checker.fleet import files
+
+    return files.sources(
+        args.files,
+        [*args.include, *([] if args.include else config.values.get("include", []))],
+        [*args.exclude, *config.values.get("exclude", [])],
+        files.database(args.database) if args.database else None,
+    )
+
+
+def _each_once() -> Callable[[str], None]:
+    """A function that writes each warning to standard error once."""
+    said = set[str]()
+
+    def warns(text: str) -> None:
+        if text and text not in said:
+            said.add(text)
+            sys.stderr.write(text.rstrip("\n") + "\n")
+
+    return warns
+
+
+def _worked_on(
+    left: Sequence[tuple[int, Source]],
+    settings: Settings,
+    desk: Desk,
+    limit: Limits,
+    jobs: int,
+    cluster: Cluster | None,
+) -> str:
+    """Has workers search the sources that are left, the largest first, and report to the desk; says what was lost of a
+    cluster, if anything."""
+    from checker.cli import fleet_work
+    from checker.fleet import cluster as clusters
+    from checker.fleet import workers
+
+    work = [workers.Job(n, (source, settings)) for n, source in sorted(left, key=lambda it: -it[1].size)]
+    if work and cluster is not None:
+        works = fleet_work.reading, fleet_work.searching, fleet_work.work
+        return clusters.run(work, works, desk, limit, jobs, cluster.pool)
+    if work:
+        workers.run(work, fleet_work.work, desk, limit, jobs)
+    desk.finish()
+    return ""
 
 
 def _check_names(
