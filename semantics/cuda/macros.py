@@ -29,6 +29,10 @@ def separates(text: bytes) -> bool:
     return b";" in text or pastes(text)
 
 
+LASTING: Final = (pastes, braces, separates)
+"""What is asked of every unit, and so of the shim once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A definition of a macro: its name, its file, "" for clang's own and the command line's, its text with its name,
@@ -77,13 +81,38 @@ class Macros:
 
     def saying(self, says: Callable[[bytes], bool]) -> frozenset[str]:
         """The macros of whose definitions something is true, by themselves or by others that they name. What is true of
-        a text has to be true of texts one below the other of which it is one."""
-        before = self.before
-        some = self._changed if before and not says(before.joined) else self.texts
-        found = {name for name in some if says(self.texts[name])}
-        while more := {name for name in self.texts.keys() - found if not self.words[name].isdisjoint(found)}:
+        a text has to be true of texts one below the other of which it is one: so what is true before stays true."""
+        if says in self._sayings:
+            return self._sayings[says]
+        before = self.before if self.before and (says in LASTING or says(self.before.joined)) else None
+        found = set(before.saying(says) if before else ())
+        more = {n for n in self._changed if says(self.texts[n]) or not self.words[n].isdisjoint(found)} - found
+        while more:
             found |= more
+            more = {user for name in more for user in self.users(name)} - found
+        if says in LASTING:
+            self._sayings[says] = frozenset(found)
         return frozenset(found)
+
+    @cached_property
+    def _sayings(self) -> dict[Callable[[bytes], bool], frozenset[str]]:
+        """The answers for what is LASTING."""
+        return {}
+
+    def users(self, name: str) -> Iterator[str]:
+        """The macros that name one."""
+        yield from self._users.get(name, ())
+        if self.before:
+            yield from self.before.users(name)
+
+    @cached_property
+    def _users(self) -> Mapping[str, Sequence[str]]:
+        """For each word, the macros among the changed ones whose texts have it."""
+        found: dict[str, list[str]] = {}
+        for name in self._changed:
+            for word in self.words[name]:
+                found.setdefault(word, []).append(name)
+        return found
 
     @cached_property
     def splitting(self) -> frozenset[str]:
@@ -93,8 +122,8 @@ class Macros:
 
     @cached_property
     def _changed(self) -> frozenset[str]:
-        """The macros that something of `own` is a definition of."""
-        return frozenset(d.name for d in self.own)
+        """The macros that something of `own` is a definition of, and of the first ones the command line's."""
+        return frozenset(d.name for d in self.own) if self.before else frozenset(self.texts)
 
     @cached_property
     def joined(self) -> bytes:
@@ -104,8 +133,8 @@ class Macros:
     @cached_property
     def words(self) -> Mapping[str, frozenset[str]]:
         """The words in the text of every macro, without its name."""
-        before, some = (self.before.words, self._changed) if self.before else ({}, self.texts.keys())
-        found = {name: _WORD.findall(self.texts[name].decode("latin-1")) for name in some}
+        before = self.before.words if self.before else {}
+        found = {name: _WORD.findall(self.texts[name].decode("latin-1")) for name in self._changed}
         return {**before, **{name: frozenset(inside) - {name} for name, inside in found.items()}}
 
 

@@ -43,7 +43,8 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    if "include" in words or not unit.macros.saying(lambda text: pastes(text) or names(text, name)).isdisjoint(words):
+    hidden = (unit.macros.saying(says) for says in (pastes, lambda text: names(text, name)))
+    if "include" in words or not all(found.isdisjoint(words) for found in hidden):
         return None
     places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
     found, seen = [], set[int]()
