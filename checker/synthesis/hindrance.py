@@ -15,7 +15,7 @@ from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj
 from logic.comparisons import as_expr
-from logic.contracts import BOUND, settled
+from logic.contracts import BOUND, elements_in, settled
 from logic.facts import Facts, compared, definitions, said, unfolded
 from logic.potentials import ELEMENT, Poly, element_of, is_closed, leaves, of_expr, sym, variables
 from logic.source import Loc
@@ -226,14 +226,14 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     span = f" in [0, {limits[0]})" if limits else ""
     name, i = f"{ELEMENT}{array}", sym(Var(f"{BOUND}0"))
     rise = element_of(name, i + 1) - element_of(name, i)
+    own, told = element_of(name, i), {q for c in context.launch.contracts for q in c.quantities.values()}
     if led:
-        told = {q for c in context.launch.contracts for q in c.quantities.values()}
-        own = element_of(name, i)
         fact = f"0 <= {array}[i] && {array}[i] <= i"
         return "" if {own, i - own} <= told else f" Or say how it gets on: //@ requires forall i{span}: {fact};"
-    known = any(rise in c.quantities.values() for c in context.launch.contracts)
     rises = f"{array}[i] <= {array}[i + 1]"
-    fact = rises if rows and not known else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
+    if (rise in told or not rows) and any(not elements_in([q + (rise if rows else own)]) for q in told):
+        return ""  # most of it is said
+    fact = rises if rows and rise not in told else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
     most = "" if fact == rises else ", with what is most in place of 64"
     return f" Or say what it holds{most}: //@ requires forall i{span}: {fact};"
 

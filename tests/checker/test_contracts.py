@@ -641,3 +641,20 @@ def test_blocks_reach_barriers_together_in_loops_that_end_by_stable_arrays(tmp_p
     assert json.loads((tmp_path / "c.json").read_text())["admitted"] == []
     with_write = PARTS.replace("C[i + threadIdx.x] = s", "((int *)moff)[i] = i; C[i + threadIdx.x] = s")
     assert bound(with_write, tmp_path) != 0
+
+
+STEPPED = """
+//@ requires forall i in [0, n): start[i] <= start[i + 1] && start[i + 1] - start[i] <= bits;
+__global__ void stepped(const int *start, const int *in, const int *len, int *out, int n, int bits) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x, at = start[c];
+    if (c >= n) return;
+    while (at < start[c + 1]) at += len[in[at]];
+    out[c] = at;
+}
+"""
+
+
+def test_no_contract_is_advised_that_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps of any length are in the way, not the width of rows, for which no other number is advised."""
+    assert bound(STEPPED, tmp_path) == 1
+    assert "start[i + 1] - start[i] <= 64" not in " ".join(capsys.readouterr().out.split())
