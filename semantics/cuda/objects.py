@@ -19,7 +19,7 @@ from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import MOST, member, store
 from semantics.cuda.pointers import address, deliver, referred
-from semantics.cuda.records import fill, source, undefined
+from semantics.cuda.records import fill, source, undefined, zeroed
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This
 
@@ -59,8 +59,7 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
     """Emit what makes an object of a node's type that is given no value; `made` once its own constructor is at work."""
     decl = node.type_decl
     own = [c for c in decl.members if c.kind == "CONSTRUCTOR" and not c.is_defaulted and not c.arguments]
-    defaulted = any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in decl.members)
-    if not made and (own or (makes(decl) and not defaulted)):
+    if not made and (own or (makes(decl) and not _defaulted(decl))):
         constructor = next((c.definition for c in own if c.definition is not None), None)
         if constructor is None or is_template(decl):
             raise unsupported(f"the constructor of '{decl.name}' that is not written here", loc, "Write it.")
@@ -69,6 +68,11 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
     for base in bases(decl):
         default(st, subobject(st, p, decl, base, loc), base, loc)
     _all(st, p, decl, {}, loc)
+
+
+def _defaulted(decl: Node) -> bool:
+    """Whether a structure has a constructor without arguments that is the compiler's."""
+    return any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in decl.members)
 
 
 def own_fields(st: State, p: Place, decl: Node, loc: Loc | None) -> None:
@@ -149,8 +153,11 @@ def _value(st: State, p: Place, t: CType, field: Node, value: Node | None, loc: 
     if value is not None and value.kind == "INIT_LIST_EXPR" and len(value.children) == 1 and t.kind != "array":
         value = value.children[0] if t.kind != "record" or value.children[0].type.name == t.name else value
     if t.kind == "record" and value is not None:
-        if empty and (value.kind == "INIT_LIST_EXPR" or value.type.kind == "record"):
-            default(st, p, field, loc)
+        empty = empty and (value.kind == "INIT_LIST_EXPR" or value.type.kind == "record")
+        if empty or undefined(source(value)):
+            theirs = makes(field.type_decl) and not _defaulted(field.type_decl)
+            if theirs or zeroed(st, p, field, loc):
+                default(st, p, field, loc)
         elif source(value).kind == "CALL_EXPR" and _constructs(source(value)):
             st.construct(st, p, source(value), "whole")
         else:

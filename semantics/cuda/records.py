@@ -410,6 +410,17 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     return loaded(st, found, node)
 
 
+def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
+    """Emit what `T()` is of a structure that has no constructor of the user's for that: zero, where no field says
+    otherwise. Gives whether parts of it have constructors, which are still to be called."""
+    if not _made_by_parts(node.type_decl):
+        put(st, p, _given(st, node, (), loc, "whole"), node, loc)
+        return False
+    for q, t, _ in scalars(st, p, node):
+        deliver(st, q, null(st) if t.kind == "pointer" else zero(scalar(t) or INT, loc), t, loc)
+    return True
+
+
 def takes_scalars(node: Node) -> bool:
     """Whether a constructor of ours is passed a value for each field, or a structure of them; else it is called."""
     given = node.arguments

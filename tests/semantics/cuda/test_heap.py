@@ -94,6 +94,25 @@ def test_an_object_that_is_made_with_parentheses_is_zero_and_paid_for(read: Call
     assert show_stmt(reading.kernel.body).split("\n") == [f"p.{f}[{i}] <- 0;" for i in (0, 2) for f in "ab"]
 
 
+FIELDS = {
+    "D d; int k; __device__ S() : d(), k(2) {}": ["s.d.a[0] <- 0;", "s.d.b[0] <- 0;", "s.k[0] <- 2;"],
+    "D d{}; int k = 2;": ["s.d.a[0] <- 0;", "s.d.b[0] <- 0;", "s.k[0] <- 2;"],
+    "D d = D(); __device__ S() {}": ["s.d.a[0] <- 0;", "s.d.b[0] <- 0;"],
+    "D d; int k; __device__ S() : k(2) {}": ["s.k[0] <- 2;"],
+    "F f; __device__ S() : f{} {}": ["s.f.a[0] <- 3;", "s.f.b[0] <- 0;"],
+    "C c; __device__ S() : c() {}": ["s.c.a[0] <- 1;"],
+    "H h; __device__ S() : h() {}": ["s.h.c.a[0] <- 0;", "s.h.b[0] <- 0;", "s.h.c.a[0] <- 1;"],
+}
+
+
+@pytest.mark.parametrize("fields", FIELDS)
+def test_a_field_that_is_given_no_more_than_parentheses_is_zero(read: Callable[..., Reading], fields: str) -> None:
+    before = """struct D { int a, b; }; struct F { int a = 3; int b; }; struct C { int a; __device__ C() : a(1) {} };
+    struct H { C c; int b; };"""
+    reading = read(f"{before} struct S {{ {fields} }}; __global__ void k(S *s) {{ new (s) S; }}")
+    assert show_stmt(reading.kernel.body).split("\n") == FIELDS[fields]
+
+
 def test_memory_of_another_type_holds_what_is_made_there(read: Callable[..., Reading]) -> None:
     body = "__shared__ char s[sizeof(C)]; C *p = new (s) C(A[0]); A[1] = p->a;"
     reading = read(f"struct C {{ int a; __device__ C(int x) : a(x) {{}} }}; __global__ void k(int *A) {{ {body} }}")
