@@ -135,7 +135,7 @@ def shortened(proof: Proof[Poly], context: Context, oracle: Oracle, summed: bool
 
     def plainer(other: Poly) -> bool:
         more, less = (AtLeast((), frozenset(), a, b) for a, b in ((other, q), (q, other)))
-        shorter = len(str(other)) < len(str(q))
+        shorter = _length(other) < _length(q)
         return shorter and arithmetic_proof(more, context) is not None and isinstance(oracle(less, context), Proved)
 
     outer = {a for m, _ in q.terms for a in m}
@@ -150,6 +150,11 @@ def shortened(proof: Proof[Poly], context: Context, oracle: Oracle, summed: bool
     for capped in () if summed else _capped(q):
         q = next(filter(plainer, (q + more for more in capped)), q)
     return weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+
+
+def _length(q: Poly) -> tuple[int, int]:
+    """The letters of a potential, then its parts: trunc(n/4) has more of these than floor(n/4)."""
+    return len(str(q)), sum(1 for _ in atoms(q))
 
 
 def _capped(q: Poly) -> Iterator[tuple[Poly, ...]]:
