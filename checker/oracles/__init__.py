@@ -343,7 +343,7 @@ class Oracles:
         self, plain: Count, view: View, what: What, p: P, x: X, array: str, index: Expr, context: Context
     ) -> Count:
         """The count of an index that is near to one that lanes share, where that is less."""
-        if not plain.loose:
+        if plain.n <= 1:
             return plain
         from checker.oracles.windows import windows
 

@@ -17,7 +17,7 @@ from logic.assertions import Context, P, X, abstracted
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements_in
 from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, leaves, of_expr, substitute, sym
-from logic.syntax import WARP_INDEX, Expr, Op, Param, Tid, Var
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
 
 MOST: Final = 6
 """The most beginnings that are looked at, of the most ways to write an index."""
@@ -28,15 +28,21 @@ ROUNDS: Final = 4
 
 def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tuple[Expr, int]]:
     """Indices that lanes share, each with how much more theirs may be at most; no more than `most`."""
-    have = farkas.given(p, context)
+    match index:
+        case Op("/", (dividend, Const(int() as k, _) as divisor)) if k > 0:
+            for e, span in windows(dividend, p, x, context, most * k):  # quotients are no farther apart, or closer
+                yield Op("/", (e, divisor)), -(-span // k)
+            return
+    have = None
     for whole, start in beginnings(index, p, x, context):
+        have = have or farkas.given(p, context)
         beyond = farkas.least(start - whole, have)
-        e = as_expr(start, bases=True)
-        if e is None or beyond is None or ceil(-beyond) > most:
+        low = as_expr(start, bases=True)
+        if low is None or beyond is None or ceil(-beyond) > most:
             continue
         below = farkas.least(whole - start, have)
         if below is not None and below >= 0:
-            yield e, floor(-beyond)
+            yield low, floor(-beyond)
 
 
 def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly, Poly]]:

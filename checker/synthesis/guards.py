@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
+from typing import Final
 
 from checker import limits
 from logic.assertions import MAX_BLOCK, Context, X, conj, opaque
@@ -36,6 +37,9 @@ from logic.potentials import (
 )
 from logic.syntax import GHOST, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature
+
+NEAR: Final = limits.UNROLLED * MAX_BLOCK
+"""Distances that are said as a number, where a fact does: what few turns of a block go."""
 
 
 def sized(e: Expr, given: Facts) -> Expr:
@@ -151,6 +155,11 @@ def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     if (left := by_turns(distance, x, facts)) is not None:
         return left
+    near = [most for most in (distance + fact for fact in facts.nonnegative) if most.is_constant]
+    if variables(distance) - x and near:
+        closest = min(near, key=lambda most: most.constant)
+        if closest.constant <= NEAR:
+            return closest
     distance = by_lane(distance, x, facts)
     plain = facts.plain(distance)
     if not shared_elements(plain, x) and not (elements_in([distance]) and shared_elements(distance, x)):

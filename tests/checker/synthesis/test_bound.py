@@ -33,7 +33,7 @@ from semantics.grid import run
 from semantics.lockstep import Initial
 from tests.checker.synthesis import bounded
 from tests.checker.synthesis import test_flags as flags
-from tests.checker.synthesis.bounded import storing
+from tests.checker.synthesis.bounded import of_body, storing
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ALL = tuple(METRICS.values())
@@ -513,6 +513,17 @@ def test_no_way_is_followed_below_0_and_nothing_is_checked_that_is_no_lower(
     found = bounded.result(body, metric=metric)
     assert found.claim
     assert (str(found.claim.pre.q), len(ways), len(checks)) == (bound, tried, 1)
+
+
+def test_what_an_unrolled_loop_leaves_is_as_much_as_it_may_leave(tmp_path: Path) -> None:
+    """Less than two turns: not as many as there are elements."""
+    k = of_body(tmp_path, "int i = t; for (; i + 32 < n; i += 64) B[i] = A[i + 32]; for (; i < n; i += 32) B[i] = 1;")
+    (found,) = bounds(k, (32, 1, 1), ["divwarps"])
+    assert found.verdict == "certified"
+    assert found.q is not None
+    for n in (0, 1, 31, 32, 33, 64, 65, 100, 128, 1000):
+        cost = run(k, (32, 1, 1), (1, 1, 1), {"n": n, "m": 0}).max_per_warp["divwarps"]
+        assert cost <= evaluate(found.q, {Param("n"): n}) <= 4
 
 
 def test_tiles_of_a_grid_are_summed_up_to_the_last_one(tmp_path: Path) -> None:

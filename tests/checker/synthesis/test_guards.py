@@ -38,6 +38,17 @@ def test_what_is_uniform_comes_first() -> None:
     assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) == sym(N) - 1 - sym(COUNTER)
 
 
+def test_a_number_that_facts_say_comes_before_what_is_uniform() -> None:
+    """Of what a lane has of its own, where it is no large one: a loop has left less than its step to the next one."""
+    facts = [Op(">=", (LIMIT, Const(0))), Op(">=", (Op("+", (LIMIT, Const(768))), N))]
+    distance = sym(N) - sym(LIMIT)
+    assert uniform_bound(distance, UNIFORM, told(*facts)) == const(768)
+    assert uniform_bound(distance, UNIFORM, told(*facts, Op("<", (N, Op("+", (LIMIT, Const(9))))))) == const(8)
+    assert uniform_bound(distance, UNIFORM | {"limit"}, told(*facts)) == distance
+    far = Op(">=", (Op("+", (LIMIT, Const(1 << 31))), N))
+    assert uniform_bound(distance, UNIFORM, told(facts[0], far)) == sym(N)
+
+
 def test_definitions_in_a_circle_define_nothing() -> None:
     facts = [eq(T, Op("+", (LIMIT, Const(1)))), eq(LIMIT, Op("-", (T, Const(1))))]
     assert uniform_bound(sym(LIMIT) - sym(COUNTER), UNIFORM, told(*facts)) is None

@@ -1,0 +1,32 @@
+"""Accesses of lanes whose indices are in a window that they share, in both checkers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checker.synthesis import bounded
+
+
+@pytest.mark.parametrize(
+    ("step", "low", "high", "by", "most"),
+    [  # of lanes that are `step` apart, those from n + low to n + high access the element y / by
+        (1, 0, 0, 1, 1),
+        (2, -1, 0, 1, 2),
+        (1, -1, 1, 1, 2),
+        (1, 0, 8, 1, 2),
+        (1, 0, 9, 1, 3),
+        (3, -1, 1, 2, 2),
+        (9, -3, 8, 4, 2),
+    ],
+)
+def test_lanes_that_are_active_in_a_window_alone(step: int, low: int, high: int, by: int, most: int) -> None:
+    tests = f"(y >= n + {low} && y <= n + {high})".replace("+ -", "- ")
+    row = f"{step} * (32 * blockIdx.x + tid.x)"
+    found = bounded.result(f"y <- {row}; if {tests} {{ x <- A[{'y' if by == 1 else f'y / {by}'}]; }} else {{ skip; }}")
+    dearest = 0
+    for n in range(400, 600):
+        for block in range(20):
+            active = [y for y in (step * (32 * block + t) for t in range(32)) if n + low <= y <= n + high]
+            dearest = max(dearest, len({y // by * 4 // 32 for y in active}))
+    assert dearest <= int(bounded.valid(found).constant) == most
+    assert dearest == most or step > 1
