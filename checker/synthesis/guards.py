@@ -155,11 +155,18 @@ def uniform_bound(distance: Poly, x: X, facts: Facts) -> Poly | None:
     """A potential that is at least the distance at each lane: itself, or by what P and the block's size bound."""
     if (left := by_turns(distance, x, facts)) is not None:
         return left
+    found = _over_lanes(distance, x, facts)
     near = [most for most in (distance + fact for fact in facts.nonnegative) if most.is_constant]
-    if variables(distance) - x and near:
+    if near and variables(distance) - x and (found is None or not variables(found)):  # else it falls with each turn
         closest = min(near, key=lambda most: most.constant)
-        if closest.constant <= NEAR:
+        known = found is not None and found.is_constant and found.constant <= closest.constant
+        if closest.constant <= NEAR and not known:
             return closest
+    return found
+
+
+def _over_lanes(distance: Poly, x: X, facts: Facts) -> Poly | None:
+    """The largest distance of a lane, by what bounds its variables one by one."""
     distance = by_lane(distance, x, facts)
     plain = facts.plain(distance)
     if not shared_elements(plain, x) and not (elements_in([distance]) and shared_elements(distance, x)):
