@@ -339,13 +339,30 @@ def _unit(request: Request, data: bytes) -> Unit:
     args, here = tuple(request.args), (folder := Path().stat()).st_dev << 64 | folder.st_ino
     with telling(request.includes, request.defines) as tell:
         unit, files = _parsed(request.path, data, args, here)
-        if files != unit.included() or unit.made < since():
+        if files != unit.included() or unit.made < since() or not all(map(_is_absent, _missing(request, unit))):
             _parsed.cache_clear()
             unit, _ = _parsed(request.path, data, args, here)
         tell((name, unit) for name, _, _ in unit.inclusions)
-    if any(MISSING.match(e.message) for e in unit.errors):
-        _parsed.cache_clear()
     return unit
+
+
+def _missing(request: Request, unit: Unit) -> Iterator[Path]:
+    """Where clang would have seen the files that it did not find."""
+    for e in unit.errors:
+        if (name := MISSING.match(e.message)) and e.loc is not None:
+            for folder in (Path(e.loc.file).parent, *request.includes):
+                yield Path(folder, name[1])
+
+
+def _is_absent(path: Path) -> bool:
+    """Whether there is certainly nothing at a path."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 @lru_cache(maxsize=UNITS)

@@ -17,8 +17,9 @@ Write = Callable[[str], str]
 KERNEL = '#include "body.h"\n__global__ void k(int *A) { BODY }\n'
 
 
-def test_a_text_is_parsed_once(here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, made = here("__global__ void k(int *A) { A[0] = 7; }\n"), list[str]()
+@pytest.mark.parametrize("missing", ["", '#include "none.h"\n', "#include <none/such.h>\n"])
+def test_a_text_is_parsed_once(missing: str, here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, made = here(f"{missing}__global__ void k(int *A) {{ A[0] = 7; }}\n"), list[str]()
 
     def counted(file: str, data: bytes, args: Sequence[str], prefix: Prefix | None) -> Unit:
         made.append(file)
@@ -45,6 +46,20 @@ def test_what_it_includes_may_change(here: Write, tmp_path: Path) -> None:
         read_cuda(path)
     header.write_text("#define BODY A[0] = 1;\n")
     assert body(path) == "A[0] <- 1;"
+
+
+@pytest.mark.parametrize("place", ["x.h", "first/x.h", "second/x.h"])
+def test_a_file_that_was_missing_may_come(place: str, here: Write, tmp_path: Path) -> None:
+    path = here('#include "x.h"\n#ifndef N\n#define N 3\n#endif\n__global__ void k(int *A) { A[0] = N; }\n')
+    (tmp_path / "first").mkdir()
+
+    def element() -> str:
+        return show_stmt(read_cuda(path, includes=("first", "second")).kernel.body)
+
+    assert (element(), element()) == ("A[0] <- 3;", "A[0] <- 3;")
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text("#define N 4\n")
+    assert element() == "A[0] <- 4;"
 
 
 def test_a_path_leads_elsewhere_from_another_folder(
