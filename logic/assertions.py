@@ -34,6 +34,7 @@ from logic.syntax import (
     Var,
     show,
     substitute,
+    subterms,
 )
 from logic.typing import Signature, type_of
 
@@ -50,24 +51,27 @@ X = frozenset[str]
 def opaque(e: Expr, sigma: Signature) -> bool:
     """Whether e depends on base-typed values, or on contents of arrays of which no contract speaks: P cannot speak of
     them."""
-    stack = [e]
-    while stack:
-        match stack.pop():
-            case Op(op, args):
-                if op.startswith(("call:", "as:")):
-                    return True
-                stack.extend(args)
-            case Read(array, index):
-                if array not in sigma.stable:
-                    return True
-                stack.append(index)
-            case Var(name) if name in sigma.locals and sigma.locals[name].kind == "base":
-                return True
-            case Param(name) if name in sigma.params and sigma.params[name].kind == "base":
-                return True
-            case Const(_, type_) if type_.kind == "base":
-                return True
-    return False
+    found = _unclear(e)
+    return found is None or any(
+        (isinstance(t, Read) and t.array not in sigma.stable)
+        or (isinstance(t, Var) and t.name in sigma.locals and sigma.locals[t.name].kind == "base")
+        or (isinstance(t, Param) and t.name in sigma.params and sigma.params[t.name].kind == "base")
+        for t in found
+    )
+
+
+@lru_cache(maxsize=2**14)
+def _unclear(e: Expr) -> frozenset[Read | Var | Param] | None:
+    """The parts of e of which a signature tells whether P can speak of them; None where it cannot whatever that is."""
+    found = set[Read | Var | Param]()
+    for t in subterms(e):
+        if isinstance(t, Read | Var | Param):
+            found.add(t)
+        elif (isinstance(t, Op) and t.op.startswith(("call:", "as:"))) or (
+            isinstance(t, Const) and t.type.kind == "base"
+        ):
+            return None
+    return frozenset(found)
 
 
 def settled(e: Expr, sigma: Signature) -> Expr:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
-from logic.potentials import ELEMENT
+from logic.potentials import ELEMENT, Leaf
 from logic.syntax import BOOL, INT, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
 
@@ -67,7 +67,12 @@ def inputs(e: Expr, sigma: Signature) -> tuple[Expr, ...] | None:
 
 def leaves_in(*exprs: Expr) -> set[Var | Param | Tid]:
     """The variables, parameters and axes of tid in expressions."""
-    return {t for e in exprs for t in subterms(e) if isinstance(t, Var | Param | Tid)}
+    return set[Leaf]().union(*map(_leaves, exprs))
+
+
+@lru_cache(maxsize=2**14)
+def _leaves(e: Expr) -> frozenset[Leaf]:
+    return frozenset(t for t in subterms(e) if isinstance(t, Var | Param | Tid))
 
 
 def truths(sigma: Signature) -> frozenset[str]:

@@ -4,6 +4,7 @@ the statements that use a declaration with an error in it, and says no more abou
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -182,12 +183,21 @@ class Reach:
             texts += [self.unit.text(name)] if any(_inside(at, span) for at in included for span in self.spans) else []
         return {*self._named(texts)} - _EVERYWHERE
 
+    @cached_property
+    def _own_in(self) -> dict[str, list[int]]:
+        """Where its own words are in each file, in order."""
+        found: dict[str, list[int]] = {}
+        for name, at in sorted(self.own):
+            found.setdefault(name, []).append(at)
+        return found
+
     def _foreign(self, span: tuple[str, int, int]) -> bytes:
         """The text of an extent, without the words that are its own."""
         file, start, end = span
         text = bytearray(_blanked(self.unit, file)[start:end])
-        for name, at in self.own:
-            if name == file and start <= at < end and (word := WORD.match(text, at - start)):
+        own = self._own_in.get(file, [])
+        for at in own[bisect_left(own, start) : bisect_left(own, end)]:
+            if word := WORD.match(text, at - start):
                 text[at - start : word.end()] = b" " * len(word[0])
         return bytes(text)
 

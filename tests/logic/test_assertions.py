@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logic.assertions import FRESH, Launch, abstracted, assigned, assume, conj, fresh_type, launch_facts, show_p
+from logic.assertions import FRESH, Launch, abstracted, assigned, assume, conj, fresh_type, launch_facts, opaque, show_p
 from logic.metrics import HARDWARE
 from logic.operators import denote
 from logic.syntax import BOOL, FALSE, FLOAT, INT, TRUE, Array, Const, Expr, Op, Param, Read, Tid, Var, local_vars
@@ -45,6 +47,17 @@ LESS, READS = op("<", X, N), op("==", Read("A", X), Const(0))
 )
 def test_facts_are_weakened_never_strengthened(fact: Expr, text: str) -> None:
     assert show_p(conj((fact,), SIGMA)) == text
+
+
+def test_what_is_opaque_is_up_to_the_signature() -> None:
+    """Whatever was asked of the same expression before, with another signature."""
+    read, sum_ = Read("A", op("+", X, N)), op("+", X, N)
+    known = replace(SIGMA, stable=frozenset({"A"}))
+    real = (replace(SIGMA, locals={"x": FLOAT}), replace(SIGMA, params={"n": FLOAT}))
+    for e, expected in ((sum_, (False, False, True, True)), (read, (True, False, True, True))):
+        assert tuple(opaque(op("<", e, Y), sigma) for sigma in (SIGMA, known, *real)) == expected
+    for e in (op("<", Const("1.0", FLOAT), Const("2.0", FLOAT)), op("call:f", X), op("as:float", X), Read("A", F)):
+        assert opaque(e, known)
 
 
 def test_a_disjunction_with_an_opaque_side_says_nothing() -> None:
