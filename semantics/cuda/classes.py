@@ -105,6 +105,15 @@ def makes(decl: Node) -> bool:
     return any(c.kind in ("CONSTRUCTOR", "FUNCTION_TEMPLATE") and _own(c, decl) for c in decl.members)
 
 
+def acts_when_made(decl: Node) -> bool:
+    """Whether something happens when a structure is made that is given no value: it, or a part of it, has a constructor
+    of its own, or a field with an initialiser."""
+    if makes(decl) or any(map(_initialised, decl.fields)):
+        return True
+    parts = (*bases(decl), *(f for f in decl.fields if innermost(f.type).kind == "record"))
+    return any(acts_when_made(part.type_decl) for part in parts)
+
+
 def initialiser(field: Node) -> Node | None:
     """The value of a field that is given no other; of an instance of a template, where that is a number."""
     if field.is_bitfield or not _initialised(field):  # of a bit-field libclang shows the width alone

@@ -13,7 +13,7 @@ from logic.syntax import (
     Const,
 )
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import check_array, destroyed
+from semantics.cuda.classes import acts_when_made, check_array, destroyed, makes
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -92,7 +92,7 @@ def declaration(st: State, decl: Node) -> None:
         if innermost(t).kind == "record" and (first is None or first.kind == "CALL_EXPR"):
             elements(st, array, decl, decl.loc)
         elif first is not None and not undefined(first):
-            _elements(st, array, t, decl.initialiser, decl.loc)
+            _elements(st, array, t, decl.initialiser, decl, decl.loc)
     elif t.kind == "record" and is_union(decl):
         st.bindings[decl.identity] = union(st, decl, decl.initialiser, "whole")
     elif t.kind == "record":
@@ -177,12 +177,12 @@ def _function(st: State, decl: Node) -> Node | Chosen | None:
 def in_braces(st: State, braces: Node, loc: Loc | None) -> Address:
     """An array of one thread that has no name, with the values of a list."""
     array = registers(st, "list", braces.type, loc)
-    _elements(st, array, braces.type, braces, loc)
+    _elements(st, array, braces.type, braces, braces, loc)
     return array
 
 
-def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | None) -> None:
-    """Initialise an array of one thread, or a part of it; what its list leaves out is zero."""
+def _elements(st: State, a: Address, t: CType, init: Node | None, whole: Node, loc: Loc | None) -> None:
+    """Initialise the array of one thread that is a node's, or a part of it; what its list leaves out is zero."""
     type_ = scalar(t)
     if t.kind == "array" and t.inner is not None:
         if init is not None and init.kind != "INIT_LIST_EXPR":
@@ -193,11 +193,19 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, loc: Loc | Non
             inner = innermost(t)  # the braces of rows may be left out
         for i in range(t.size // inner.size):
             part = given[i] if i < len(given) else None
-            _elements(st, a.plus(inner.size, Const(i)), inner, part, loc if init is None else init.loc)
+            _elements(st, a.plus(inner.size, Const(i)), inner, part, whole, loc if init is None else init.loc)
     elif t.kind == "pointer":
         deliver(st, a, null(st) if init is None else address(st, init, "whole"), t, loc)
     elif t.kind == "record":  # nothing is known of what an array of structures holds
-        if init is not None:
+        acts = acts_when_made(whole.type_decl)
+        braces = init is not None and init.kind == "INIT_LIST_EXPR"
+        if acts and (init is None or (braces and not init.children and makes(whole.type_decl))):
+            default(st, a, whole, loc)
+        elif braces and makes(whole.type_decl):
+            raise unsupported(f"a list for '{whole.type_decl.name}', which has a constructor,", loc, "Write its name.")
+        elif init is not None and braces and acts:
+            _dropped(st, init)
+        elif init is not None:
             _evaluated(st, init)
     elif init is not None:
         store(st, a, convert(expr(st, init, "whole"), init.type, t, init.loc), t, init.loc)
@@ -211,13 +219,18 @@ def _evaluated(st: State, init: Node) -> None:
         for part in init.children:
             _evaluated(st, part)
     elif init.type.kind == "record":
-        for value in values(st, init, "whole"):
-            if not isinstance(value, Address):
-                evaluate(st, value)
+        _dropped(st, init)
     elif scalar(init.type) is not None:
         evaluate(st, expr(st, init, "whole"))
     else:
         raise unsupported("this way to initialise an array", init.loc, "Assign the elements.")
+
+
+def _dropped(st: State, init: Node) -> None:
+    """Emit the evaluation of a structure of which nothing is kept."""
+    for value in values(st, init, "whole"):
+        if not isinstance(value, Address):
+            evaluate(st, value)
 
 
 def _scalar(st: State, decl: Node, kind: str) -> None:

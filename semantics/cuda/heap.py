@@ -11,7 +11,7 @@ from typing import Final
 
 from logic.syntax import INT, TRUE, Assign, Const, Expr, If, Skip, Var
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, destroyed, is_virtual
+from semantics.cuda.classes import acts_when_made, bases, destroyed, is_virtual
 from semantics.cuda.compared import not_null
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
@@ -165,15 +165,11 @@ def _initialised(st: State, where: Address, given: list[Node], node: Node, use: 
 
 
 def _does_nothing(made: Node) -> bool:
-    """Whether a constructor is one of the compiler's, for structures without initialisers."""
+    """Whether a constructor is one of the compiler's, for structures in which there is none of the user's, and no
+    initialiser."""
     callee = made.referenced
     parent = callee.parent if callee is not None else None
-    plain = parent is not None and all(
-        len([c for c in f.children if not c.kind.endswith(("_REF", "_ATTR"))]) == 0
-        for f in parent.children
-        if f.kind == "FIELD_DECL"
-    )
-    return callee is not None and callee.is_defaulted and plain
+    return callee is not None and callee.is_defaulted and parent is not None and not acts_when_made(parent)
 
 
 def _fresh(st: State, node: Node) -> Address:

@@ -13,7 +13,7 @@ from logic.source import Loc
 from logic.syntax import Const
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import bases, initialiser, is_nameless, is_template, makes
+from semantics.cuda.classes import acts_when_made, bases, initialiser, is_nameless, is_template, makes
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -138,7 +138,7 @@ def elements(st: State, p: Place, node: Node, loc: Loc | None) -> None:
         default(st, p, node, loc)
         return
     size = innermost(t).size
-    if not makes(node.type_decl) and not any(map(initialiser, node.type_decl.fields)):
+    if not acts_when_made(node.type_decl):
         return
     if not size or t.size > MOST * size or not isinstance(p, Address):
         raise unsupported(f"an array of '{innermost(t).name}', which has a constructor,", loc, _ADVICE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from logic.syntax import Expr, Op, show_stmt
-from semantics.cuda import Reading
+from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.lowered import Lowered
 from tests.semantics.cuda.native import COMPILER, differences
 
@@ -117,6 +117,44 @@ def test_memory_of_another_type_holds_what_is_made_there(read: Callable[..., Rea
     body = "__shared__ char s[sizeof(C)]; C *p = new (s) C(A[0]); A[1] = p->a;"
     reading = read(f"struct C {{ int a; __device__ C(int x) : a(x) {{}} }}; __global__ void k(int *A) {{ {body} }}")
     assert show_stmt(reading.kernel.body) == "x <- A[0];\ns.as_C.a[0] <- x;\nA[1] <- s.as_C.a[0];"
+
+
+PARTS = {
+    "a field": "struct S { In i; int z; };",
+    "a base": "struct S : In { int z; };",
+    "a field of a base": "struct B { In i; }; struct S : B {};",
+    "a constructor of a field": "struct S { Made m; int z; };",
+    "a constructor of a base": "struct S : Made { int z; };",
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_parts_of_structures_are_made_with_is_paid_for(read: Callable[..., Reading], name: str) -> None:
+    """Each of two elements of an array reads A once: where one thread has it, where a structure has it as a field that
+    is given no value, and where memory does; `new` of an array is refused."""
+    before = "__device__ int A[9]; struct In { int x = A[3]; }; struct Made { int x; __device__ Made() { x = A[3];"
+    before += f" }} }}; {PARTS[name]} struct Q {{ S s[2]; __device__ Q() {{}} }};"
+    bodies = ["S s[2]; B[0] = 1;", "Q q; B[0] = 1;", "Q *q = new Q; B[0] = 1;", "S s[2] = {}; B[0] = 1;"]
+    for body in bodies[: 3 if "constructor" in name and "base" in name else 4]:
+        text = show_stmt(read(f"{before} __global__ void k(int *B) {{ {body} }}", "k").kernel.body)
+        assert text.count("A[3]") == 2, (body, text)
+    with pytest.raises(CudaError, match="an array of 'new' with values"):
+        read(f"{before} __global__ void k(int *B) {{ S *s = new S[2]; B[0] = 1; }}", "k")
+
+
+LISTS = {
+    "Made m[3] = {{}, Made()};": 3,
+    "In m[2][2] = {{{}}};": 4,
+    "In m[3] = {{A[4]}, In{A[4]}};": 1,
+    "struct { In i; int z; } m[2] = {{{}, 1}};": 2,
+}
+
+
+@pytest.mark.parametrize("list_", LISTS)
+def test_what_a_list_leaves_out_of_structures_is_made(read: Callable[..., Reading], list_: str) -> None:
+    before = "__device__ int A[9]; struct In { int x = A[3]; }; struct Made { int x; __device__ Made() { x = A[3]; } };"
+    text = show_stmt(read(f"{before} __global__ void k(int *B) {{ {list_} B[0] = 1; }}", "k").kernel.body)
+    assert text.count("A[3]") == LISTS[list_], text
 
 
 @pytest.mark.parametrize("body", REFUSED)
