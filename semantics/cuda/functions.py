@@ -9,7 +9,8 @@ own part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Final
@@ -21,12 +22,14 @@ from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import unsupported
 from semantics.cuda.heads import check_condition, check_if
+from semantics.cuda.lost import blanked
 from semantics.cuda.places import load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own
 from semantics.cuda.state import Address, Chosen, State
+from semantics.cuda.templates import functions
 
 Known = Mapping[int, int | None]
 """The values of parameters, by the numbers of their declarations."""
@@ -95,24 +98,71 @@ def _note_several(st: State, decl: Node, found: tuple[Node, ...]) -> None:
 
 
 def _named_somewhere(unit: Unit, t: CType) -> tuple[Node, ...]:
-    """The functions of the device of a pointer's type that a text names without calling them; none if they are many."""
-    wanted = t.inner.name if t.kind == "pointer" and t.inner is not None else t.name
-    found, todo = dict[int, Node](), list(own(unit))
+    """The functions of the device of a pointer's type that a text names without calling them, also where libclang shows
+    nothing of it; none if they are many, or one of them has no body here that is known: a lambda, a static member, an
+    instance that a template makes."""
+    wanted = _without_noexcept(t.inner.name if t.kind == "pointer" and t.inner is not None else t.name)
+    found, made, lost, todo = dict[int, Node](), set[str](), set[str](), list(own(unit))
     while todo:
         node = todo.pop()
-        decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
-        if decl is not None and decl.kind == "FUNCTION_DECL" and decl.type.name == wanted and not in_shim(decl):
-            body = decl.definition
-            if body is not None and any(c.kind == "CUDADEVICE_ATTR" for c in body.children):
-                found[body.identity] = body
-        called = node.kind == "CALL_EXPR" and node.children and _names_one(node.children[0])
-        todo += node.children[1:] if called else node.children
+        decl, callee = node.referenced, node.children[:1] if node.kind == "CALL_EXPR" else ()
+        todo += node.children[len(callee) :]
+        for inner in map(_inside, callee):  # of what is called the arguments of a template
+            todo += inner.children if inner.kind == "DECL_REF_EXPR" else (inner,)
+        if decl is None or in_shim(decl):
+            continue
+        if node.kind == "CALL_EXPR" and decl.kind == "CONVERSION_FUNCTION":
+            if wanted == _without_noexcept(node.type.inner.name if node.type.inner is not None else ""):
+                return ()
+        elif node.kind == "DECL_REF_EXPR" and decl.kind in ("FUNCTION_DECL", "CXX_METHOD"):
+            made.add(decl.name)
+            if _without_noexcept(decl.type.name) == wanted and _of_device(decl):
+                if decl.kind == "CXX_METHOD" or decl.definition is None:
+                    return ()
+                found[decl.definition.identity] = decl.definition
+        elif node.kind == "DECL_REF_EXPR" and decl.kind == "OVERLOADED_DECL_REF":
+            lost.add(decl.name)
+    return _and_in_text(unit, wanted, found, made - lost)
+
+
+def _and_in_text(unit: Unit, wanted: str, found: dict[int, Node], made: Collection[str]) -> tuple[Node, ...]:
+    """These functions, and others of the type with a name that the text has where it is not called: in what libclang
+    leaves out, or in a template. `made` are the names of functions that are known where the tree names them."""
+    words = set[str]()
+    for file in {n.span[0] for n in own(unit)}:
+        text = blanked(unit.text(file)).decode("latin-1")
+        words |= {m[0] for m in _NAME.finditer(text)}
+    for f in functions(unit, members=True):
+        if f.name not in words or not _of_device(f):
+            continue
+        of_type = _without_noexcept(f.type.name) == wanted
+        if f.kind == "FUNCTION_DECL":
+            found |= {f.identity: f} if of_type else {}
+        elif f.name not in made if f.kind == "FUNCTION_TEMPLATE" else of_type or _in_template(f):
+            return ()
     return tuple(sorted(found.values(), key=lambda f: (f.span[0], f.offset))) if len(found) <= MOST else ()
 
 
-def _names_one(node: Node) -> bool:
-    decl = node.referenced if (node := _inside(node)).kind == "DECL_REF_EXPR" else None
-    return decl is not None and decl.kind == "FUNCTION_DECL"
+_NAME: Final = re.compile(r"(?<!\w)[^\W\d]\w*(?!\w|\s*\(|\s*<[\w\s,:*&]*>\s*\()")
+"""A name that is not called, as it is in f(1) and f<int, 2>(1)."""
+
+
+def _without_noexcept(name: str) -> str:
+    """The type of a function without that it throws nothing: pointers to others lead to it, too."""
+    return name.removesuffix(" noexcept")
+
+
+def _in_template(f: Node) -> bool:
+    """Whether a member is one of a template, or of a structure in one."""
+    here = f.parent
+    while here is not None and here.kind in ("STRUCT_DECL", "CLASS_DECL", "UNION_DECL"):
+        here = here.parent
+    return here is not None and here.kind.startswith("CLASS_TEMPLATE")
+
+
+def _of_device(f: Node) -> bool:
+    """Whether a function, or template of such, is declared for the device, here or before."""
+    return any(c.kind == "CUDADEVICE_ATTR" for d in (f, f.definition) if d is not None for c in d.children)
 
 
 def assigned(st: State, decl: Node) -> Chosen | None:

@@ -112,6 +112,40 @@ def test_what_the_host_fills_in_is_one_of_the_functions_that_are_named(read: Cal
     assert any(note.endswith(named) for note in reading.notes), reading.notes
 
 
+NAMED = {
+    "with noexcept": "__device__ int dear(int a, int b) noexcept { return a ^ b; } __device__ Op hidden = dear;",
+    "as an argument of a template that is called": "__device__ int dear(int a, int b) { return a ^ b; } "
+    "template <Op f> __device__ Op got() { return f; } void host(Op *p) { *p = got<dear>(); }",
+    "in host code that lacks a header": "__device__ int dear(int a, int b) { return a ^ b; } "
+    "void host(Op *p) { nothing.set(dear); }",
+    "by a macro": "#define MAKE(n) __device__ int fun_##n(int a, int b) { return a ^ b; } "
+    "__device__ Op ptr_##n = fun_##n;\nMAKE(dear)",
+    "as an instance": "template <int N> __device__ int dear(int a, int b) { return a ^ b; } __device__ Op x = dear<1>;",
+}
+UNKNOWN = {
+    "a lambda": "__device__ Op hidden = [](int a, int b) { return a ^ b; };",
+    "a static member": "struct H { static __device__ int dear(int a, int b) { return 0; } };__device__ Op x = H::dear;",
+    "what is declared alone": "extern __device__ int dear(int a, int b); __device__ Op hidden = dear;",
+    "an instance that a template makes": "template <int N> __device__ int dear(int a, int b) { return a ^ N; } "
+    "template <int N> void host(Op *p) { *p = dear<N>; }",
+    "a static member of what a template makes": "template <class T> struct H { static __device__ T dear(T a, T b) "
+    "{ return 0; } }; template <class T> void host(Op *p) { *p = H<T>::dear; }",
+    "an instance in host code that lacks a header": "template <int N> __device__ int dear(int a, int b) "
+    "{ return a ^ N; } void host(Op *p) { *p = missing(dear<3>); }",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_function_is_named_also_where_that_is_hard_to_see(read: Callable[..., Reading], name: str) -> None:
+    reading = read(f"{FILLED}{NAMED[name]}\n__global__ void k(int *A, int n, Op f) {{ A[0] = f(n, 4); }}", "k")
+    assert " ^ " in show_stmt(reading.kernel.body), reading.notes
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_named_without_a_body_may_do_anything(refused: Callable[[str, str], None], name: str) -> None:
+    refused(f"{FILLED}{UNKNOWN[name]}\n__global__ void k(int *A, int n, Op f) {{ A[0] = f(n, 4); }}", "a call by 'f'")
+
+
 @pytest.mark.parametrize("body", NULL)
 def test_what_the_host_fills_in_may_be_null(read: Callable[..., Reading], body: str) -> None:
     before = f"{FILLED}__device__ int neg(int a) {{ return -a; }} __device__ int (*first_of_all)(int) = neg;"
