@@ -56,6 +56,9 @@ ZONES: Final = 4
 PARTED: Final = 4
 """Parts of a block's warps that are proved one by one, where branches tell them apart."""
 
+RANGES: Final = 12
+"""Ranges of how many lanes take a branch, in which it is proved one by one: each writes it once more."""
+
 LOOPS: Final = 6
 """Loops of a program in which ghosts are looked for a second time."""
 

@@ -16,7 +16,7 @@ from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
 from checker.synthesis.lanewise import cut_to
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
-from checker.synthesis.partial import steps_of
+from checker.synthesis.partial import Ranges, ranges_of, steps_of, under
 from checker.synthesis.rules import SOUND
 from checker.synthesis.rules.transformer import Book
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
@@ -71,6 +71,7 @@ class Elaborator(Walk[Poly]):
         self.book = book
         self.for_costs = RULE_SETS["paper" if book.printed else "sound"].for_costs()
         self._costs: dict[tuple[P, X, Expr], tuple[Fraction, Derivation]] = {}
+        self._ranges: dict[tuple[State, Expr, Loc | None], Ranges | None] = {}
 
     # --- expressions ---
 
@@ -259,6 +260,34 @@ class Elaborator(Walk[Poly]):
             yes, no = (self.weaken(side, Point(side.pre.p, q, x), post) for side in sides)
             rest = by_cases(Point(here, q, x), bounds[i], yes, no, node.stmt.loc)
         return rest
+
+    def ranges(self, node: Fork, /) -> Ranges | None:
+        if self.warp is not None or not self.context.metric.counted:
+            return None
+        key = node.before, node.cond, node.loc
+        if key not in self._ranges:
+            self._ranges[key] = ranges_of(node, lambda then, more: self.price(node, then, more), self.context)
+        return self._ranges[key]
+
+    def price(self, node: Fork, then: bool, more: P) -> Fraction:
+        """The cost of the statements on a side of a branch where more is known, whichever of them are executed."""
+        side = node.then if then else node.orelse
+        return self._price(under(side, more, self.context)) if isinstance(side, Flow) else Fraction(0)
+
+    def _price(self, flow: Flow) -> Fraction:
+        total = Fraction(0)
+        for node in flow.nodes:
+            match node:
+                case Step(Assign(_, e), State(p, x)):
+                    total += self.cost(p, x, e)[0]
+                case Step(Write(array, index, e), State(p, x)):
+                    price = "gwrite" if self.is_global(array) else "swrite"
+                    total += self.context.metric.count(price, self.count(price, p, x, array, index))
+                    total += self.cost(p, x, index)[0] + self.cost(p, x, e)[0]
+                case Fork(_, cond, then, orelse, State(p, x)):
+                    total += self.cost(p, x, cond)[0]
+                    total += sum(self._price(side) for side in (then, orelse) if isinstance(side, Flow))
+        return total
 
     # --- loops ---
 

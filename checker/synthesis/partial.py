@@ -2,18 +2,25 @@
 
 Under `i < n` the lanes from the first on are active, min(32, y) of them for a y over parameters. What a statement costs
 is then no number but a step function of y, and its sum over all warps has a closed form.
+
+Where lanes part at `tx < w`, fewer of them take one side as more take the other: no warp pays for all on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
-from logic.assertions import Context, P, X
+from checker import limits
+from checker.synthesis.guards import by_lane, distances, in_rows, lane_ends
+from checker.synthesis.nodes import Cut, Flow, Fork, Node, State, Step
+from logic.assertions import Context, P, X, conj
 from logic.comparisons import as_expr
 from logic.facts import Facts, said, unfolded
+from logic.operators import ORDERS
 from logic.potentials import (
     Poly,
     const,
@@ -22,8 +29,9 @@ from logic.potentials import (
     max0,
     substitute,
     sym,
+    variables,
 )
-from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, While, statements, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +117,114 @@ def first_of_warp(context: Context, warp: int) -> Poly | None:
     if y == z == 1:
         return sym(Param(WARP_INDEX)) * size
     return const(size * (warp % (x // size))) if x is not None and x % size == 0 else None
+
+
+# --- branches --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """How far the last lane of a warp is from failing a test, where lanes share that, how much farther than each lane,
+    if that can be said, and than the first."""
+
+    far: Expr
+    place: Expr | None
+    gap: int
+
+    def passed(self, end: int) -> P:
+        """The facts of a lane that passes, where the last is so far from failing at most."""
+        return self._each("<=", end)
+
+    def failed(self, first: int) -> P:
+        """The facts of a lane that fails, where the last is so far from failing at least."""
+        return self._each(">=", first)
+
+    def _each(self, op: str, k: int) -> P:
+        told = Op(op, (self.far, Const(k)))
+        return (told,) if self.place is None else (told, Op(op, (self.place, Const(k - (op == "<=")))))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The ends of the ranges in which a branch is proved by itself: up to the last of them the test parts lanes, from 1
+    on; below all fail, and beyond none does."""
+
+    test: Test
+    ends: tuple[int, ...]
+
+
+def ranges_of(fork: Fork, price: Callable[[bool, P], Fraction], context: Context) -> Ranges | None:
+    """The ranges of a branch, where these cost less than both sides at the most that each may; `price` is the cost of a
+    side under more facts."""
+    test = _test(fork, context)
+    if test is None:
+        return None
+    passed = cache(lambda k: price(True, test.passed(k)))
+    failed = cache(lambda k: price(False, test.failed(k)))
+    whole = price(True, ()), price(False, ())
+    ends = sorted({test.gap, *_changes(passed, 1, test.gap), *_changes(failed, 1, test.gap)})
+    pieces = [(low + 1, high) for low, high in pairwise((0, *ends))]
+    sums = {passed(high) + failed(low) for low, _ in pieces for _, high in pieces if low <= high}
+    least = max(*whole, *(passed(high) + failed(low) for low, high in pieces))
+    for most in sorted(cost for cost in {least, *sums} if least <= cost < sum(whole)):
+        joined = _joined(pieces, passed, failed, most)
+        if len(joined) <= limits.RANGES:
+            return Ranges(test, tuple(joined))
+    return None
+
+
+def _joined(
+    pieces: Sequence[tuple[int, int]],
+    passed: Callable[[int], Fraction],
+    failed: Callable[[int], Fraction],
+    most: Fraction,
+) -> list[int]:
+    """The ends of as few ranges of whole pieces as there are that cost no more than `most`, where no piece does."""
+    first, ends = 1, list[int]()
+    for (_, end), (low, high) in pairwise(pieces):
+        if passed(high) + failed(first) > most:
+            ends.append(end)
+            first = low
+    return [*ends, pieces[-1][1]]
+
+
+def _test(fork: Fork, context: Context) -> Test | None:
+    """The test of a branch that parts lanes, where its sides have no loops, and it is one comparison."""
+    sides = [side.stmt if isinstance(side, Flow) else side for side in (fork.then, fork.orelse)]
+    if any(isinstance(s, While) for side in sides for s in statements(side)):
+        return None
+    if not isinstance(fork.cond, Op) or fork.cond.op not in ORDERS:
+        return None
+    p, x, sigma = fork.before.p, fork.before.x, context.sigma
+    facts = said(p, context)
+    found = lane_ends(fork.cond, x, context, facts, sigma, by_warps=in_rows(context))
+    if len(found) != 1:
+        return None
+    first, last = found[0]
+    gap, far, shared = last - first, as_expr(last), variables(last)
+    if far is None or not gap.is_constant or not shared <= x or any(shared & written(side) for side in sides):
+        return None
+    mine = [unfolded(by_lane(d, x, facts), facts.definitions) for d in distances(fork.cond, sigma)]
+    place = last - substitute(mine[0], facts.constants)
+    told = as_expr(place) if all(isinstance(leaf, Tid | Param) for leaf in leaves(place)) else None
+    return Test(far, told, int(gap.constant)) if gap.constant >= 1 else None
+
+
+def under(flow: Flow, facts: P, context: Context) -> Flow:
+    """A flow without loops where facts hold, too, that are about nothing that it changes."""
+
+    def at(state: State) -> State:
+        return State(conj((*state.p, *facts), context.sigma), state.x)
+
+    def node(one: Node) -> Node:
+        match one:
+            case Cut(state):
+                return replace(one, state=at(state))
+            case Fork(then=then, orelse=orelse):
+                then, orelse = (under(s, facts, context) if isinstance(s, Flow) else s for s in (then, orelse))
+                return replace(one, then=then, orelse=orelse, before=at(one.before), after=at(one.after))
+            case Step():
+                return replace(one, before=at(one.before), after=at(one.after))
+        return one
+
+    return Flow(at(flow.start), tuple(map(node, flow.nodes)), at(flow.end))

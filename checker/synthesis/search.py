@@ -24,6 +24,7 @@ from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
+from checker.synthesis.partial import Ranges
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
 from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume, opaque
@@ -247,6 +248,9 @@ class Search(Walk[Linear]):
             start = first.state if isinstance(first, Cut) else first.after
         self.require(start, q - body.pre.q)
         return body
+
+    def ranges(self, node: Fork, /) -> Ranges | None:
+        return self.elaborator.ranges(node)
 
     def paid(self, _: Flow, __: Linear, proof: Proof[Linear], /) -> Proof[Linear]:
         return proof

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
+from checker.synthesis.partial import Ranges
 from logic.assertions import Context, P, X, assume
 from logic.derivation import Derivation, Value
 from logic.potentials import Poly
@@ -125,6 +126,10 @@ class Walk(ABC, Generic[A]):
     @abstractmethod
     def turn(self, node: Cycle, q: A, head: Point[A]) -> Proof[A]:
         """A proof of a loop's body that ends in its head; q is what the test leaves of that."""
+
+    @abstractmethod
+    def ranges(self, node: Fork, /) -> Ranges | None:
+        """The ranges of how many lanes take a branch in which it is proved by itself; None where it is in one go."""
 
     @abstractmethod
     def paid(self, flow: Flow, q: A, proof: Proof[A], /) -> Proof[A]:

@@ -39,7 +39,7 @@ DEAR: Final = ("addSub3",)
 MISTAKES: Final = 2
 """Outlines with a mistake, of those that the tests of `check` have."""
 
-NOTHING: Final = ("PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT", "ZONES", "FAMILY")
+NOTHING: Final = ("PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT", "ZONES", "RANGES", "FAMILY")
 """Limits that may be 0; of others the least is 1, or a hundredth of a second."""
 
 
@@ -82,6 +82,7 @@ EXAMPLES: Final = {
     ),
     "VALUE": Example("for (int i = t % 32 + t / 32 * 4; i < n; i += 64) B[i] = 1;", block=(64, 1, 1)),
     "PARTED": Example("if (t == 0) x += A[0]; if (t == 127) x += A[127]; B[t] = x;", block=(128, 1, 1)),
+    "RANGES": Example("if (t < n) B[16 * t] = 1; else B[t + 2] = 1;"),
     "ZONES": Example("for (int j = n - 1; j >= 0; j--) { if (t + j >= m) break; x += 3; } B[t] = x;", "divwarps"),
 }
 """For each limit of searches for bounds a kernel that needs it."""

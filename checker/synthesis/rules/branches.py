@@ -3,15 +3,18 @@ Q:CaseSplit, which proves one program twice."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from checker.synthesis.nodes import Flow, Fork, State, begun, flowing
 from checker.synthesis.outline import Block, Branch, Cases, Split, strip
+from checker.synthesis.partial import Ranges, under
 from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
-from logic.assertions import assume
+from logic.assertions import P, assume, conj
 from logic.derivation import Value
-from logic.syntax import If, Op, written
+from logic.source import Loc
+from logic.syntax import Const, Expr, If, Op, written
 
 A = TypeVar("A", bound=Amount)
 
@@ -103,6 +106,43 @@ def _apart(a: Analysis, item: Branch, state: State, _: bool) -> Fork:
 
 
 def _part(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
+    """By how many lanes take the branch, where that costs less."""
+    ranges = w.ranges(node)
+    return _both(w, node, post) if ranges is None else _by_ranges(w, node, post, ranges)
+
+
+def _by_ranges(w: Walk[A], node: Fork, post: Point[A], ranges: Ranges) -> Proof[A]:
+    """No lanes take it, or so many, or all do."""
+    then, orelse = flowing(node)
+    context, x, test, ends = w.context, node.before.x, ranges.test, (0, *ranges.ends)
+    tests: P = tuple(Op("<=", (test.far, Const(end))) for end in ends)
+
+    def told(k: int) -> P:
+        return conj((*node.before.p, *(Op("!", (e,)) for e in tests[:k])), context.sigma)
+
+    def case(k: int) -> Proof[A]:
+        before = State(conj((*told(k), *tests[k : k + 1]), context.sigma), x)
+        here = replace(node, before=before)
+        if k == 0:
+            live = replace(under(orelse, tests[:1], context), start=before)
+            return _one_way(w, replace(here, rule=NEVER, then=then.stmt, orelse=live), post)
+        if k == len(tests):
+            live = replace(under(then, (Op("!", tests[-1:]),), context), start=before)
+            return _one_way(w, replace(here, rule=ALWAYS, then=live, orelse=orelse.stmt), post)
+        passed, failed = (
+            under(side, known, context)
+            for side, known in ((then, test.passed(ends[k])), (orelse, test.failed(ends[k - 1] + 1)))
+        )
+        passed = replace(passed, start=State(assume(before.p, node.cond, context.sigma), x))
+        return _both(w, replace(here, then=passed, orelse=failed), post)
+
+    rest = case(len(tests))
+    for k in reversed(range(len(tests))):
+        rest = _either(w, State(told(k), x), tests[k], (case(k), rest), node.loc)
+    return rest
+
+
+def _both(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     """Either side may be all that runs, and the second after the first: each is paid for."""
     p, x = node.before.p, node.before.x
     then, orelse = flowing(node)
@@ -140,14 +180,26 @@ def _twice(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     then, orelse = flowing(node)
     no = w.block(orelse, post)
     yes = w.block(then, post)
-    q = w.within(node.before, w.larger(then.start, yes.pre.q, orelse.start, no.pre.q, node if node.bases else None))
-    pre = Point(node.before.p, q, node.before.x)
-    yes, no = (w.weaken(side, Point(side.pre.p, q, side.pre.x), post) for side in (yes, no))
+    return _either(w, node.before, node.cond, (yes, no), node.loc, node if node.bases else None)
+
+
+def _either(
+    w: Walk[A], before: State, cond: Expr, sides: tuple[Proof[A], Proof[A]], loc: Loc | None, at: Fork | None = None
+) -> Proof[A]:
+    """One proof from two of a program, where a condition holds and where it does not."""
+    yes, no = sides
+    q = w.within(before, w.larger(_start(yes), yes.pre.q, _start(no), no.pre.q, at))
+    pre, post = Point(before.p, q, before.x), yes.post
+    yes, no = (w.weaken(side, Point(side.pre.p, q, side.pre.x), post) for side in sides)
 
     def parts() -> Parts:
-        return named("", pre) | named("'", post) | {"e": node.cond, "s": yes.stmt}, (yes.derivation, no.derivation)
+        return named("", pre) | named("'", post) | {"e": cond, "s": yes.stmt}, (yes.derivation, no.derivation)
 
-    return w.conclude("Q:CaseSplit", pre, yes.stmt, post, node.loc, parts)
+    return w.conclude("Q:CaseSplit", pre, yes.stmt, post, loc, parts)
+
+
+def _start(proof: Proof[A]) -> State:
+    return State(proof.pre.p, proof.pre.x)
 
 
 RULES = (

@@ -1,0 +1,47 @@
+"""Branches by how many lanes take them: bounds that no run exceeds, and that pay for no lane on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.oracles import Oracles
+from checker.synthesis.bound import find_bounds
+from checker.synthesis.outline import Outline, bare
+from logic.assertions import Context, Launch
+from logic.metrics import HARDWARE, METRICS
+from logic.potentials import evaluate
+from logic.syntax import Param
+from logic.typing import check_kernel
+from semantics.grid import run
+from tests.checker.synthesis.bounded import of_body
+
+NUMBERS = (-5, 0, 1, 2, 7, 8, 9, 10, 17, 30, 31, 32, 33, 34, 40, 63, 64, 65, 100)
+
+
+@pytest.mark.parametrize(
+    ("body", "block", "most", "dearest"),
+    [
+        ("if (t < n) B[16 * t] = 1; else B[t + 2] = 1;", (32, 1, 1), 32, 32),
+        ("if (t >= n) B[16 * t] = 1; else B[t + 2] = 1;", (64, 1, 1), 32, 32),
+        ("if (n > t) x = A[t + m] + A[t + 2 * m]; else x = A[4 * t];", (32, 4, 1), 19, 18),
+        ("if (2 * t < n) x = A[8 * t]; else B[8 * t] = 1;", (64, 1, 1), 34, 32),
+        ("if (t < n) { if (m > 3) x = A[8 * t]; } else B[8 * t] = 1;", (16, 4, 1), 17, 16),
+        ("for (int i = 0; i < 2; i++) { if (t < n) x += A[8 * t]; else B[8 * t] = 1; }", (32, 1, 1), 68, 64),
+    ],
+)  # fmt: skip
+def test_no_lane_is_paid_for_on_both_sides(
+    tmp_path: Path, body: str, block: tuple[int, int, int], most: int, dearest: int
+) -> None:
+    k = of_body(tmp_path, body)
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch(block, (None, None, None)))
+    (found,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles())
+    assert found.verdict == "certified"
+    assert found.q is not None
+    points = [{"n": n, "m": m} for n in NUMBERS for m in (0, 3, 4, 9)]
+    costs = [run(k, block, (1, 1, 1), at).max_per_warp["sectors"] for at in points]
+    paid = [evaluate(found.q, {Param(name): v for name, v in at.items()}) for at in points]
+    assert all(cost <= bound for cost, bound in zip(costs, paid, strict=True))
+    assert max(paid) == most
+    assert max(costs) == dearest
