@@ -19,6 +19,7 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.places import is_shared, parameter
 from semantics.cuda.scan import count_changes, is_generic
 from semantics.cuda.state import Binding, Fields, Parts, State
+from semantics.cuda.templates import lambda_of
 
 _ADVICE: Final = "Write it as a device function."
 _VARIABLES: Final = ("VAR_DECL", "PARM_DECL", "UNEXPOSED_DECL")
@@ -73,7 +74,10 @@ def keep(st: State, node: Node) -> None:
 def _steady(st: State, used: Node) -> bool:
     """Whether a variable is for certain what it was when a lambda was made."""
     plain = scalar(used.type) is not None or used.type.kind == "pointer"
-    plain = plain or isinstance(st.bindings.get(used.identity), Fields)
+    bound = st.bindings.get(used.identity)
+    if used.type.kind != "reference" and st.borrows(bound):
+        return True
+    plain = plain or isinstance(bound, Fields)
     return plain and not st.changed[used.identity] and used.type.kind != "reference"
 
 
@@ -103,20 +107,28 @@ def captures(st: State, callee: Node) -> Iterator[None]:
             st.bindings[key] = bound
 
 
-def of_host(st: State, p: Node, node: Node) -> None:
-    """Bind a lambda that the host makes for a kernel: its copies are parameters, named after what is copied."""
+def of_host(st: State, p: Node, path: str) -> bool:
+    """Keep a lambda that the host makes for a kernel, or for another one: its copies are parameters, named after what
+    is copied. Gives whether it is found."""
+    node = lambda_of(p) if is_lambda(p) else None
+    if node is None:
+        return False
+    kind = node.type_decl.identity
+    if kind in st.lambdas:
+        raise unsupported("one lambda of the host twice", p.loc, _ADVICE)
     default, named = _introducer(node)
+    st.lambdas[kind] = node
     copies = dict[int, Binding]()
     for name in _captured(node):
         used = name.referenced
         if used is None or used.identity in copies:
             continue
-        if named.get(used.name, default) is not False or used.type.kind in ("reference", "array"):
+        if named.get(used.name, default) is not False or name.type.kind == "array":
             raise unsupported(f"'{used.name}' of the host in a lambda", node.loc, "Capture it as a copy.")
-        copies[used.identity] = parameter(st, f"{p.name}.{used.name}", used.type, node.loc)
-    kind = node.type_decl.identity
-    st.lambdas[kind], st.captured_by[kind] = node, copies
-    st.bindings[p.identity] = Parts(p.name, ())
+        own = f"{path}.{used.name}"
+        copies[used.identity] = Parts(own, ()) if of_host(st, name, own) else parameter(st, own, name.type, node.loc)
+    st.captured_by[kind] = copies
+    return True
 
 
 def check_call(st: State, node: Node, callee: Node, given: Node | None) -> None:

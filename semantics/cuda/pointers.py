@@ -361,7 +361,7 @@ def recast(st: State, node: Node, inner: Node, use: Use) -> Address:
     if (found.root in st.dynamic and not found.terms) or (
         old and new and (old.kind == "void" or alike(innermost(old), innermost(new)))
     ):
-        return found
+        return aligned(st, found, new, node.loc) if is_region(st, found) and new else found
     whole = None
     if old and new and old.kind == new.kind == "record" and derives(inner):
         there = resolved(st, found.plus(old.size, Const(0)))

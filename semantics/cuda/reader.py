@@ -39,7 +39,7 @@ from semantics.cuda.expressions import condition, discard, expr
 from semantics.cuda.functions import function_type, passed
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
-from semantics.cuda.lambdas import is_lambda, of_host
+from semantics.cuda.lambdas import of_host
 from semantics.cuda.launches import sizes_of, sizes_seen
 from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
@@ -50,7 +50,7 @@ from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.scopes import scoped
 from semantics.cuda.settle import settled
-from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Spill, State, too_deep
+from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Parts, Spill, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Range, Sizes
 from semantics.cuda.tables import check_unwritten
@@ -228,7 +228,9 @@ def _lower(
     spilled: frozenset[Loc | None] = frozenset(),
     adrift: frozenset[Loc | None] = frozenset(),
     laid: frozenset[Loc | None] = frozenset(),
+    lent: bool = True,
 ) -> tuple[Kernel, State]:
+    borrowed = set[str]()
     try:
         st = State(
             call,
@@ -244,18 +246,23 @@ def _lower(
             spilled,
             adrift,
             laid,
+            borrowed if lent else None,
         )
         return _lowered(node, st)
+    except CudaError:
+        if not borrowed:
+            raise
+        return _lower(parsed, node, spilled, adrift, laid, lent=False)
     except Spill as found:
         if found.otherwise is not None:
             if found.loc is None or found.loc in laid:
                 raise found.otherwise from None
-            return _lower(parsed, node, spilled, adrift, laid | {found.loc})
+            return _lower(parsed, node, spilled, adrift, laid | {found.loc}, lent)
         if found.loc in (adrift if found.pointer else spilled):
             raise unsupported("this pointer or array of one thread", found.loc, "Use a variable for each.") from None
         if found.pointer:
-            return _lower(parsed, node, spilled, adrift | {found.loc}, laid)
-        return _lower(parsed, node, spilled | {found.loc}, adrift, laid)
+            return _lower(parsed, node, spilled, adrift | {found.loc}, laid, lent)
+        return _lower(parsed, node, spilled | {found.loc}, adrift, laid, lent)
 
 
 def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
@@ -289,12 +296,6 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
     return kernel, st
 
 
-def _made_by_host(p: Node) -> Node | None:
-    """The lambda that a parameter is."""
-    kind = p.type_decl.identity
-    return next((n for n in p.unit.root().walk() if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None)
-
-
 def _parameter(st: State, p: Node, name: str) -> None:
     """Bind a parameter of the kernel; one that is assigned is copied to a variable at the start."""
     t = p.type
@@ -304,11 +305,11 @@ def _parameter(st: State, p: Node, name: str) -> None:
         if function_type(p) and not st.changed[p.identity]:
             passed(st, p, name)
         return  # else an error where it is used, since nothing binds it
-    if is_lambda(p) and (node := _made_by_host(p)) is not None:
-        of_host(st, p, node)
+    if of_host(st, p, p.name):
+        st.bindings[p.identity] = Parts(p.name, ())
         return
     place = parameter(st, name, t, p.loc)
-    if not st.changed[p.identity]:
+    if not st.changed[p.identity] or st.borrows(place):
         st.bindings[p.identity] = place
         return
     match place:

@@ -131,9 +131,11 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     if is_lambda(decl):
         return made(st, decl.name, origin)
     steady = steady and decl.loc not in st.laid
-    if steady and origin.kind == "DECL_REF_EXPR":
-        found = place(st, origin)
-        if isinstance(found, Fields) or is_index(origin):
+    if origin.kind == "DECL_REF_EXPR" and decl.loc not in st.laid:
+        if origin.referenced is not None and st.borrows(bound := st.bindings.get(origin.referenced.identity)):
+            return bound
+        found = place(st, origin) if steady else None
+        if found is not None and (isinstance(found, Fields) or is_index(origin)):
             return found
     if steady and kept(decl):
         return held(st, decl.name, decl, values(st, origin, use))
@@ -290,7 +292,7 @@ def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, C
         elif t.kind == "array" and isinstance(here, Address):
             elem = innermost(t)
             inside = elem.kind == "record" and not is_union(field)
-            if (scalar(elem) is None and not inside) or t.size > MOST * elem.size:
+            if (scalar(elem) is None and elem.kind != "pointer" and not inside) or t.size > MOST * elem.size:
                 raise unsupported(f"the array '{field.name}' in a structure", node.loc, "Use its elements one by one.")
             for i in range(t.size // elem.size):
                 part, lies = here.plus(elem.size, Const(i)), begin + i * elem.size

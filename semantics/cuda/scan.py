@@ -236,4 +236,14 @@ def variable(node: Node) -> Node | None:
         node.kind in _THROUGH or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")
     ):
         node = node.children[-1]
+    if node.kind == "ARRAY_SUBSCRIPT_EXPR" and (row := _decayed(node.children[0])).type.kind == "array":
+        return variable(row)
     return node.referenced if node.kind == "DECL_REF_EXPR" else None
+
+
+def _decayed(node: Node) -> Node:
+    """The array that a pointer is to the first element of, if it is one to that."""
+    inner = node
+    while inner.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(inner.children) == 1:
+        inner = inner.children[0]
+    return inner

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from logic.source import Loc
 from logic.syntax import (
@@ -252,20 +252,22 @@ class State:
     only their loops see. `registers` has the arrays of one thread by the root of their addresses, `mixed` what those
     are made of that stand for one of several variables, `derived` the objects that base classes are in, by their names,
     `spilled` where those are declared that are no variables, `laid` the variables that are arrays of their bytes,
-    `origins` where structures of one thread are declared, `adrift` the pointers that are numbers, `spaces` where the
-    pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that pointers lead to,
-    `taken` the names that are used, `counts` from where on others are free, `tables` what arrays in constant memory are
-    declared to hold, `pointees` the variables whose addresses are taken, by the roots of these, `unknown_lengths` the
-    offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of those with several
-    dimensions. `copies` has the variables that are no one's but ours and keep a value for later, `moved` the pointers
-    that were assigned another array. `implied` has what has to hold where the value of a && b, in a variable, is true:
-    a. `reals` has the limits of floats that keep their value, `limited` the minima that tell a limit, `integers` the
-    integer types of scalars, `elements` those that arrays are accessed as. `passed` has the arrays that the kernel is
-    passed by value, `held` counts the pointers that no declaration names, down from 0. `unknowns` counts the values of
-    which nothing is known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were
-    made, by the numbers of their types, `captured_by` their copies and `this_of` the objects that they were made in,
-    `functions` those that pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by
-    the number of the value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
+    `borrowed` the structures that the kernel is passed and that are taken as unchanged though they may not be, unless
+    there are to be none, `origins` where structures of one thread are declared, `adrift` the pointers that are numbers,
+    `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that
+    pointers lead to, `taken` the names that are used, `counts` from where on others are free, `tables` what arrays in
+    constant memory are declared to hold, `pointees` the variables whose addresses are taken, by the roots of these,
+    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of
+    those with several dimensions. `copies` has the variables that are no one's but ours and keep a value for later,
+    `moved` the pointers that were assigned another array. `implied` has what has to hold where the value of a && b, in
+    a variable, is true: a. `reals` has the limits of floats that keep their value, `limited` the minima that tell a
+    limit, `integers` the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the
+    arrays that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0.
+    `unknowns` counts the values of which nothing is known, `numbers` those of pointers that may be null, and of
+    textures. `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and
+    `this_of` the objects that they were made in, `functions` those that pointers lead to, by the pointers'
+    declarations, `exchanges` what comes from other lanes, by the number of the value. `one_row` says that the kernel
+    counts the blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -281,6 +283,7 @@ class State:
     spilled: frozenset[Loc | None] = frozenset()
     adrift: frozenset[Loc | None] = frozenset()
     laid: frozenset[Loc | None] = frozenset()
+    borrowed: set[str] | None = None
     params: list[Decl] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
@@ -340,6 +343,14 @@ class State:
         self.held -= 1
         self.bindings[self.held] = value
         return Pointer(self.held)
+
+    def borrows(self, place: object) -> TypeGuard[Fields]:
+        """Whether a place is a structure that the kernel is passed, and is taken as one that nothing changes, whatever
+        may: if something does, what is lowered is to be lowered again."""
+        if self.borrowed is None or not isinstance(place, Fields):
+            return False
+        self.borrowed.add(place.name)
+        return True
 
     def emit(self, *stmts: Stmt) -> None:
         self.out.extend(stmts)

@@ -93,8 +93,13 @@ def known(st: State, a: Address, t: CType, at: Expr) -> int | None:
 
 
 def check_unwritten(st: State, body: Stmt) -> None:
-    """Raises where a kernel writes to a table, of which it is known what it holds."""
+    """Raises where a kernel writes to a table, of which it is known what it holds, or to an array that it is passed in
+    a structure."""
     tables = {name.partition(".")[0] for name in st.tables}
-    for s in statements(body) if tables else ():
-        if isinstance(s, Write) and (name := s.array.partition(".")[0]) in tables:
+    for s in statements(body) if tables or st.passed else ():
+        if not isinstance(s, Write):
+            continue
+        if (name := s.array.partition(".")[0]) in tables:
             raise unsupported(f"writing to '{name}', which is constant,", s.loc)
+        if any(s.array == own or s.array.startswith(f"{own}.") for own in st.passed):
+            raise unsupported(f"assigning to '{s.array}'", s.loc, "Copy it to a local variable first.")

@@ -104,22 +104,39 @@ def is_called(kernel: Node, asked: str) -> bool:
 def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
     order of their uses. Templates that it does not use make none."""
-    found: dict[int, Node] = {}
-    seen = set[int]()
     path = qualified(template)
     todo = deque(n for n in own(unit) if not asked or n.name == INSTANCE)
+    found, seen = list[Node](), set[int]()
     while todo:
-        for node in todo.popleft().walk():
-            used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
-            body = used.definition if used is not None and used.kind in _CALLED else None
-            if body is None or in_shim(body) or body.identity in seen:
-                continue
-            seen.add(body.identity)
+        for body in _uses(todo.popleft(), seen):
             if body.name == template.name and is_kernel(body) and qualified(body) == path:
-                found |= {} if is_template(body) else {body.identity: body}
-            elif not asked:  # of a template, clang shows what an instance does only where it is used
+                found += [] if is_template(body) else [body]
+            elif not asked:
                 todo.append(body)
-    return list(found.values())
+    return found
+
+
+def _uses(node: Node, seen: set[int]) -> Iterator[Node]:
+    """The functions with a body that a node names, but for those that were seen before. Of a template, clang shows what
+    an instance does only where it is used."""
+    for here in node.walk():
+        used = here.referenced if here.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
+        body = used.definition if used is not None and used.kind in _CALLED else None
+        if body is not None and not in_shim(body) and body.identity not in seen:
+            seen.add(body.identity)
+            yield body
+
+
+def lambda_of(p: Node) -> Node | None:
+    """The lambda that a variable is, wherever the file makes it, in an instance of a template, too."""
+    kind, seen = p.type_decl.identity, set[int]()
+    todo = deque(own(p.unit))
+    while todo:
+        here = todo.popleft()
+        if made := next((n for n in here.walk() if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None):
+            return made
+        todo += _uses(here, seen)
+    return None
 
 
 # --- what a text instantiates ----------------------------------------------------------------------------------------

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from logic.syntax import show_stmt
 from semantics.cuda import Reading
-from tests.semantics.cuda.native import COMPILER, differences
+from tests.semantics.cuda.lowered import Lowered
+from tests.semantics.cuda.native import COMPILER, N, differences, hosted
 
 BEFORE = """
 #include <algorithm>
@@ -156,3 +157,63 @@ def test_a_structure_as_large_as_its_alignment_is_accessed_at_once_whatever_is_i
     lines = [line for line in show_stmt(found.kernel.body).splitlines() if "A[" in line or "B[" in line]
     assert len(lines) == 4, lines
     assert {(a.name, a.stride, a.width) for a in found.kernel.arrays} == {("A", 16, 16), ("B", 16, 16)}
+
+
+LENT = """
+struct Arr { int v[4]; int k; int *p[2];
+  __device__ int &operator[](int i) { return v[i]; } __device__ int *row(int i) { return p[i]; } };
+__device__ int read(Arr &a, int i) { return a.v[i] + a.k; }
+__device__ int grown(Arr a) { a[0] += 7; a.k++; return a[0]; }
+__device__ int last(Arr a) { int x = a[3]; return x - a.k; }
+__device__ int stepped(Arr a) { a.v[2] -= 5; return a.v[2]; }
+template <class F> __device__ int sum(Arr a, F f) { int s = 0; for (int i = 0; i < a.k; i++) s += f(a[i]); return s; }
+"""
+
+LENT_BODIES = {  # to whether there is a copy
+    "A[0] = g[n]; A[1] = read(g, 1); A[2] = last(g);": False,
+    "Arr a = g; A[0] = a[1]; A[1] = last(a); A[2] = g.k; A[3] = sum(a, [&](int x) { return x * a.k; });": False,
+    "A[0] = grown(g); A[1] = last(g); A[2] = g[0];": True,
+    "g[1] = n; A[0] = g[1]; A[1] = read(g, 1);": True,
+    "Arr a = g; int &x = a[1]; x = 2; A[0] = a[1]; A[1] = g[1];": True,
+    "Arr a = g; A[0] = last(a); g.k = 9; A[1] = last(a); A[2] = last(g);": True,
+    "g.v[n]++; A[0] = g.v[3]; A[1] = stepped(g); A[2] = g.v[2];": True,
+    "memset(&g.v[1], 0, 8); A[0] = g.v[1]; A[1] = g.v[3];": True,
+    "while (g.k--) A[g.k] = g[0]; A[5] = g.k;": True,
+    "int *q = &g.v[1]; *q = 5; A[0] = g[1]; A[1] = g[2];": True,
+}
+
+
+class _Given(Lowered):
+    """A machine with what the structure `g` holds."""
+
+    def __init__(self, parameters: Mapping[str, int]) -> None:
+        super().__init__(dict(parameters) | {"g.k": 3})
+        self.cells |= {("g.v", i): 10 + i for i in range(4)}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_structures_with_arrays_that_the_kernel_is_passed_as_a_host_compiler_has_them(
+    read: Callable[..., Reading], tmp_path: Path
+) -> None:
+    """Something that may change one may also leave it as it is: then there is no copy."""
+    given = [f"Arr g = {{{{10, 11, 12, 13}}, 3, {{A, A}}}}; {body}" for body in LENT_BODIES]
+    for (body, copied), lanes in zip(LENT_BODIES.items(), hosted(LENT, given, tmp_path), strict=True):
+        kernel = read(f"{LENT}\n__global__ void k(int *A, Arr g, int n) {{ {body} }}", "k").kernel
+        assert ("g_1.k <- " in show_stmt(kernel.body) or "a.k <- " in show_stmt(kernel.body)) == copied, body
+        machine = _Given({"n": N, "tid.x": 0} | {d.name: 0 for d in kernel.locals})
+        machine.cells |= {("A", i): i for i in range(8)}
+        machine.run(kernel.body)
+        assert [machine.cell("A", i) for i in range(8)] == [a for a, _ in lanes[0][:8]], body
+
+
+def test_large_arrays_of_pointers_that_the_kernel_is_passed_are_read_where_they_lie(
+    read: Callable[..., Reading],
+) -> None:
+    before = "template <int n> struct List { void *rows[n][100]; int sizes[100]; unsigned char which[200]; };\n"
+    before += "struct Op { __device__ void operator()(List<2> &l, float by) { int t = l.which[blockIdx.x];"
+    before += " float *p = (float *)l.rows[0][t], *q = (float *)l.rows[1][t];"
+    before += " for (int i = threadIdx.x; i < l.sizes[t]; i += blockDim.x) q[i] = p[i] * by; } };\n"
+    text = before + "template <class T, class F, class... A> __global__ void k(T l, F f, A... a) { f(l, a...); }\n"
+    found = show_stmt(read(text + "void host(List<2> l) { k<<<1, 32>>>(l, Op(), 2.0f); }").kernel.body)
+    assert "q <- l.rows[100 + t] / 4;" in found, found
+    assert "memory.float32[q + i] <- memory.float32[p + i] * by;" in found, found

@@ -199,6 +199,22 @@ def test_one_that_the_host_makes(read: Reader) -> None:
         read(f"struct P {{ int *v; int n; }};\n{text}{host.replace('f, [=]', 'f, [&]')}")
 
 
+def test_one_that_the_host_makes_of_another_one(read: Reader) -> None:
+    """As libraries of tensors do: the functions that make them are templates, which name them by references."""
+    text = "struct Rows { char *p[3]; __host__ __device__ char *&operator[](int i) { return p[i]; } };\n"
+    text += "template <class F> __global__ void k(int n, F f) { if (threadIdx.x < n) f(threadIdx.x); }\n"
+    text += "template <class F> void launch(int n, const F &f) { k<F><<<1, 64>>>(n, f); }\n"
+    text += "template <class F> void all(int n, Rows r, const F &f) {"
+    text += " launch(n, [=] __device__(int i) mutable { ((int *)r[0])[i] = f(((int *)r[1])[i]); }); }\n"
+    text += "void host(int n, Rows r, int z) { all(n, r, [=] __device__(int x) { return x + z; }); }\n"
+    found = show_stmt(read(text).kernel.body)
+    assert "x <- memory.int32[t_1 + i];" in found, found
+    assert "memory.int32[t + i] <- x + f.f.z;" in found, found
+    twice = text.replace("(int n, F f)", "(int n, F f, F g)").replace("(n, f);", "(n, f, f);", 1)
+    with pytest.raises(CudaError, match="one lambda of the host twice"):
+        read(twice)
+
+
 def test_lambdas_of_lambdas_have_an_end(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each calls the one before it twice."""
     monkeypatch.setattr(state, "MOST_PARTS", 256)
