@@ -108,7 +108,7 @@ def assembly(st: State, node: Node) -> None:
     for letters in constraints:
         if set(letters) - set("=+&rlfdhn0123456789"):
             raise unsupported(f"the operand constraint '{letters}' in inline assembly", node.loc)
-    check_order(st, node.loc, node.children)
+    check_order(st, node.loc, node.children, calls=False)
     once = len(found.instructions) == 1 and _uses_once(found.instructions[0])
     s = _Statement(st, node, own, {}, {}, {}, {})
     count = len(own.outputs)

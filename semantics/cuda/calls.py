@@ -81,7 +81,7 @@ from semantics.cuda.records import (
 from semantics.cuda.regions import as_number, unit
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.scopes import scoped
-from semantics.cuda.sequence import Unordered, changes, within
+from semantics.cuda.sequence import Unordered, changes, keep, within
 from semantics.cuda.shapes import lvalue
 from semantics.cuda.shim import (
     ADDRESSES,
@@ -508,7 +508,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
             "Assign its result to a variable first.",
         )
     st.emit(*stmts)
-    return value
+    return keep(st, value, changed) if isinstance(value, Expr) else value
 
 
 def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Node:

@@ -38,15 +38,31 @@ _POINTER: Final = "*"
 """Stands for a pointer that is assigned: what it leads to then is not known before."""
 
 
-def check_order(st: State, loc: Loc | None, parts: Sequence[Node]) -> None:
-    """Raises where one of the parts of an expression changes what another one uses."""
+def check_order(st: State, loc: Loc | None, parts: Sequence[Node], calls: bool = True) -> None:
+    """Raises where one of the parts of an expression changes what another one uses. What the same `calls` do in several
+    parts is looked at where it is known (`semantics.cuda.sequence`)."""
     if not any(p.acts for p in parts):
         return
     written = [_written(st, p) for p in parts]
     if any(written):
-        used = [_used(st, p) for p in parts]
+        used, made = [_used(st, p) for p in parts], [_changing(p) if calls else None for p in parts]
         for i, names in enumerate(written):
-            _apart(names, [u for j, u in enumerate(used) if j != i], loc)
+            others = [u for j, u in enumerate(used) if j != i and not (made[i] and made[i] == made[j])]
+            _apart(names, others, loc)
+
+
+def _changing(node: Node) -> list[tuple[int, list[str]]] | None:
+    """The calls in an expression that may change what they are passed, as they are written; None where something else
+    changes anything."""
+    found = list[tuple[int, list[str]]]()
+    for here in _evaluated(node):
+        if not targets(here) or (here.kind == "UNARY_OPERATOR" and here.operator == "&"):
+            continue
+        callee = here.referenced if here.kind == "CALL_EXPR" else None
+        if callee is None or callee.definition is None:
+            return None
+        found.append((callee.identity, [text for text, _ in here.tokens()]))
+    return found
 
 
 def check_assignment(st: State, node: Node, left: Node, right: Node) -> None:

@@ -1,5 +1,7 @@
 """Parts of an expression that C++ evaluates in an order of its own choice, where one of them calls a function that
-changes something. They are lowered from left to right, and refused where another order may give other values.
+changes something. They are lowered from left to right, and refused where another order may give other values; but calls
+that do the same to the same variables, `vec3(random(s), random(s), random(s))`, are made from left to right: any other
+order gives the same values to other parts. The ledger says so.
 
 That is seen in what the parts have become, whatever the functions are called for: pointers, references, the object of a
 method, variables that a lambda captures. What does not count is a `__syncthreads()` in a function: a value that another
@@ -8,7 +10,9 @@ part reads could only be another one on its other side if threads raced for it.
 
 from __future__ import annotations
 
-from typing import TypeVar
+import re
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from logic.source import Loc
 from logic.syntax import (
@@ -24,14 +28,19 @@ from logic.syntax import (
     evaluated,
     reads_array,
     seq,
+    show_stmt,
     statements,
     subterms,
     written,
 )
+from logic.typing import type_of
 from semantics.cuda.errors import CudaError
-from semantics.cuda.state import Address, Bits, Local, State, This, Use
+from semantics.cuda.state import Address, Bits, Local, Spill, State, This, Use
 
 T = TypeVar("T")
+
+KEPT: Final = Loc("values of calls that change something", 0, 0)
+"""Stands among the variables that are laid out as bytes where these values are kept in variables, too."""
 
 
 def within(use: Use) -> Use:
@@ -90,7 +99,38 @@ class Unordered:
             changed = frozenset[str]().union(*self._st.acted[begin:end])
             for name in sorted(changed & frozenset[str]().union(*used[:i], *used[i + 1 :])):
                 what = f"a call changes '{name}', which is also used in this expression, and C++ does not say which"
-                raise CudaError(f"{what} comes first", loc, "Use two statements.")
+                wrong = CudaError(f"{what} comes first", loc, "Use two statements.")
+                users = [j for j, names in enumerate(used) if name in names]
+                if any(name in _of(self._values[j]) for j in users):
+                    raise Spill(KEPT, otherwise=wrong)
+                if not self._alike([spans[j] for j in users]):
+                    raise wrong
+                self._st.note(
+                    "calls in one expression that change the same in the same way are made from left to right"
+                )
+
+    def _alike(self, spans: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> bool:
+        """Whether parts do the same, each with variables of its own."""
+        done = [self._st.out[a:b] for (a, _), (b, _) in spans]
+        own = [written(seq(*stmts)) for stmts in done]
+        shared = frozenset[str]().union(*(a & b for i, a in enumerate(own) for b in own[i + 1 :]))
+        return len({_numbered(stmts, names - shared) for stmts, names in zip(done, own, strict=True)}) == 1
+
+
+def _numbered(stmts: Sequence[Stmt], own: frozenset[str]) -> str:
+    """The text of statements with numbers for the variables that are their own, in the order of their uses."""
+    numbers = dict[str, str]()
+    text = show_stmt(seq(*stmts))
+    return re.sub(
+        r"[A-Za-z_][\w.]*", lambda m: numbers.setdefault(m[0], f"#{len(numbers)}") if m[0] in own else m[0], text
+    )
+
+
+def keep(st: State, value: Expr, changed: frozenset[str]) -> Expr:
+    """The value of a call in a variable, if it is made of what the call changes, and other calls may."""
+    if KEPT not in st.laid or not _of(value) & changed:
+        return value
+    return st.saved(value, type_of(value, st.sigma))
 
 
 def changes(stmts: list[Stmt]) -> frozenset[str]:
