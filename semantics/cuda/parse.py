@@ -350,7 +350,7 @@ def _missing(request: Request, unit: Unit) -> Iterator[Path]:
     """Where clang would have seen the files that it did not find."""
     for e in unit.errors:
         if (name := MISSING.match(e.message)) and e.loc is not None:
-            for folder in (Path(e.loc.file).parent, *request.includes):
+            for folder in (str(Path(e.loc.file).parent), *request.includes):
                 yield Path(folder, name[1])
 
 
