@@ -52,7 +52,25 @@ def ways(goal: Poly) -> Iterator[Way]:
             yield _written(goal, sorted(others, key=str))
 
 
-def _written(goal: Poly, factors: list[Atom]) -> Way:
+def shared(goal: Poly) -> Iterator[Way]:
+    """The ways in which what factors are multiplied by has to pay for the rest of a goal, too: of each it is known that
+    it is at least what stands inside it. The rest has no factors in it."""
+    products = Poly(tuple((m, c) for m, c in goal.terms if len(m) > 1))
+    inside = {a for m, _ in products.terms for a in m}
+    for kept in dict.fromkeys((*_apart(products), *_outweighed(products))):
+        others = [a for a in sorted(inside - kept, key=str) if isinstance(a, Max0)]
+        product, factors = _written(goal, others)
+        if others and any(c < 0 for _, c in parts(product).get((), ZERO).terms):
+            above = ((f - a.arg, ["above", potential(a.arg)]) for (f, _), a in zip(factors, others, strict=True))
+            yield product, [*factors, *above]
+
+
+def pays(known: Iterable[Poly]) -> bool:
+    """Whether it is known how much a factor is at least."""
+    return any(len(p.terms) > 1 and any(is_factor(a) for m, _ in p.terms for a in m) for p in known)
+
+
+def _written(goal: Poly, factors: Sequence[Atom]) -> Way:
     names: dict[Atom, Poly] = {a: sym(Var(f"{FACTOR}{i}")) for i, a in enumerate(factors)}
     terms = (prod([const(c), *(names.get(a) or atom(a) for a in m)], start=const(1)) for m, c in goal.terms)
     return sum(terms, ZERO), [(names[a], named(a)) for a in factors]

@@ -16,7 +16,7 @@ from math import ceil, floor, gcd, lcm
 from typing import Any, Final, NamedTuple
 
 from checker.oracles import lp
-from checker.oracles.factors import is_factor, mixed, named, nearest, parts, ways
+from checker.oracles.factors import is_factor, mixed, named, nearest, parts, pays, shared, ways
 from checker.oracles.instances import Instance, by_depth, instances, with_ends
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
@@ -320,8 +320,7 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
     have = [f for f in have if f.apart is None]
     # these come first: as it is, a product is split into many cases before it is given up
     tried = (prove(product, [*(Fact(*f) for f in factors), *have]) for product, factors in ways(goal))
-    found = next(filter(None, tried), None)
-    found = found or prove(goal, have)
+    found = next(filter(None, tried), None) or prove(goal, have)
     if found is not None:
         return found
     first: list[tuple[Poly, str, Json]] = []
@@ -332,7 +331,9 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
             goal, have = replaced(goal, on, value), _after(have, on, value)
             first.append((on, *sign))
     found = _surely(first, goal, have) if first else None
-    return found or _sum(const(-1), _relevant(ZERO, whole)) or _told_apart(wanted, whole)
+    found = found or _sum(const(-1), _relevant(ZERO, whole)) or _told_apart(wanted, whole)
+    tried = (prove(product, [*(Fact(*f) for f in factors), *whole]) for product, factors in shared(wanted))
+    return found or next(filter(None, tried), None)
 
 
 def _told_apart(goal: Poly, have: list[Fact]) -> Json:
@@ -387,18 +388,16 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
     if inside and cases < MAX_SPLITS:
         return _split(middle(inside), goal, have, cases, depth, done)
     relevant = _relevant(goal, have)
-    combination = _by_factors(goal, relevant)
-    if combination is not None:
+    if (combination := _by_factors(goal, relevant)) is not None:
         return {"sum": combination}
     if (contradiction := _sum(const(-1), relevant)) is not None:
         return contradiction
     longer = () if inside else _products(goal, relevant)
     if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
         return {"sum": combination}
-    if not inside and mixed(f.poly for f in relevant):
-        combination = _by_factors(goal, relevant, products=True)
-        if combination is not None:
-            return {"sum": combination}
+    long = not inside and mixed(f.poly for f in relevant)
+    if long and (combination := _by_factors(goal, relevant, products=True)) is not None:
+        return {"sum": combination}
     if cases >= MAX_SPLITS:
         return None
     for on in dict.fromkeys(on for f in relevant for on in innermost(f.poly) if on not in done):
@@ -463,8 +462,9 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     for part in parts(goal).values():
         size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
         whole = (part - part.constant) * Fraction(size[1], size[0]) + floor(part.constant * size[1] / size[0])
-        if -1 < (_least(whole, have) or -1) < 0:
-            return whole
+        low = _least(whole, have) or Fraction(0)
+        if low.denominator != 1 and (-1 < low < 0 or pays(f.poly for f in have)):
+            return whole - ceil(low)
     found: list[Atom] = [a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)]
     for m, c in (term for f in have for term in f.poly.terms):
         found += [a for a in m if isinstance(a, Sym) and len(m) == 1 and abs(c) > 1]
@@ -607,7 +607,7 @@ def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     for factors, part in cofactors.items():
         found = _combination(part, other, products)
         if found is None:
-            return None
+            return _combination(goal, have, products) if pays(f.poly for f in have) else None
         rows += [[c, [*names, *(_named(a, have) for a in factors)]] for c, names in found]
     return rows
 

@@ -501,6 +501,19 @@ def _lanes(defined: Mapping[str, Expr]) -> set[str]:
     return found
 
 
+def _limited(item: Loop, own: Mapping[str, Expr], sigma: Signature) -> Iterator[Expr]:
+    """The test of a loop about ghosts, as about counters that are no less, where a loop in it goes up to these: a row
+    of a triangle that all lanes see is no longer than the last one."""
+    changed = written(strip(item.body))
+    inner = {x for one in items(item.body) if isinstance(one, Loop) for x in local_vars(one.cond)}
+    for test in conj((item.cond,), sigma):
+        match test:
+            case Op("<" | "<=" as op, (Var(x), limit)) if x in own and x in inner and not local_vars(limit) & changed:
+                p = of_expr(own[x])
+                if p is not None and not mentions_tid(limit) and all(c > 0 for _, c in p.terms):
+                    yield Op(op, (Var(GHOST + x), limit))
+
+
 def _step(counter: str, value: Expr) -> Expr | None:
     """The increment of the counter by an assignment of the value."""
     after = of_expr(value)
@@ -538,6 +551,8 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], sigma: Sign
                 prepared = _prepared(body, found.wanted, found.flag, sigma) if found.wanted else None
                 told = () if found.flag is None else (Partial((enough,)),)
                 body = (*told, *(prepared[0] if prepared else body), Plain(Assign(found.ghost.name, found.less)))
+            limited = _limited(item, {counter: lanes[counter, item.loc][1] for counter in counters}, sigma)
+            body = (*(Partial((e,)) for e in limited), *body)
             listed = None if item.invariant.x is None else item.invariant.x | inside
             yield replace(item, invariant=replace(item.invariant, x=listed), body=body)
         case Branch():

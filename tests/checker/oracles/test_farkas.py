@@ -610,6 +610,19 @@ def test_products_with_leaves_in_common(monkeypatch: pytest.MonkeyPatch) -> None
     assert proof(o, CONTEXT) is None
 
 
+@pytest.mark.parametrize(("more", "holds"), [("", True), (" + 1", False)])
+def test_what_a_product_loses_pays_for_the_rest(more: str, holds: bool) -> None:
+    """A turn of a grid stride, whose rows are as long as its counter: with y steps at once, one of all that are left
+    pays for a row, the longest of which is 3 + n."""
+    right = f"max(0, 4 + x) + max(0, ceil((n - x)/4) - y)*max(0, 3 + n){more}"
+    o = at_least("x >= 0, x < n, y >= 1", "max(0, ceil((n - x)/4))*max(0, 3 + n)", right)
+    assert (false_at(o) is None) == holds
+    found = proof(o, CONTEXT)
+    assert (found is not None) == holds
+    if found is not None:
+        verify_proof(o, found)
+
+
 @pytest.mark.parametrize(
     ("p", "goal", "holds"),
     [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -524,6 +525,19 @@ def test_what_an_unrolled_loop_leaves_is_as_much_as_it_may_leave(tmp_path: Path)
     for n in (0, 1, 31, 32, 33, 64, 65, 100, 128, 1000):
         cost = run(k, (32, 1, 1), (1, 1, 1), {"n": n, "m": 0}).max_per_warp["divwarps"]
         assert cost <= evaluate(found.q, {Param("n"): n}) <= 4
+
+
+def test_rows_of_a_triangle_that_a_grid_strides_over(tmp_path: Path) -> None:
+    """How many blocks there are is not known: each turn has at most n more."""
+    stride = "for (int i = blockIdx.x * blockDim.x + t; i < n; i += blockDim.x * gridDim.x)"
+    k = of_body(tmp_path, f"{stride} for (int j = 0; j <= i; j++) B[t] = 1;")
+    (found,) = bounds(k, (32, 1, 1), ["sectors"])
+    assert found.verdict == "certified"
+    assert found.q is not None
+    assert str(found.q) == "4*max(0, ceil(n/32))*max(0, 31 + n)"
+    for n, grid in product((0, 1, 31, 32, 33, 64, 65, 100), (1, 2, 3)):
+        cost = run(k, (32, 1, 1), (grid, 1, 1), {"n": n, "m": 0}).max_per_warp["sectors"]
+        assert cost <= evaluate(found.q, {Param("n"): n})
 
 
 def test_tiles_of_a_grid_are_summed_up_to_the_last_one(tmp_path: Path) -> None:
