@@ -1,11 +1,12 @@
 """Constant tables: what an array in constant memory holds that is declared with a list of integers, or with lists.
 
 A read at a known index is paid for, and its value is the table's, on the assumption that host code leaves the array as
-it is declared, which is noted.
+it is declared, which is noted; nothing is known of one that host code in the file names.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from logic.syntax import Const, Expr, Stmt, Write, statements
@@ -13,8 +14,10 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases
 from semantics.cuda.ctype import CType, innermost
 from semantics.cuda.errors import unsupported
+from semantics.cuda.lost import blanked
 from semantics.cuda.modular import integer, remainder
 from semantics.cuda.state import Address, State
+from semantics.cuda.templates import functions
 
 
 def note_table(st: State, decl: Node, root: str) -> None:
@@ -24,7 +27,7 @@ def note_table(st: State, decl: Node, root: str) -> None:
     if decl.type.kind != "array" or t.volatile or decl.initialiser is None or decl.initialiser.kind != "INIT_LIST_EXPR":
         return
     items = _items(decl.type, decl.initialiser)
-    if items is None:
+    if items is None or (not t.const and _named_by_host(decl)):
         return
     if t.kind != "record":
         found = {root: _numbers(t, items)}
@@ -40,6 +43,18 @@ def note_table(st: State, decl: Node, root: str) -> None:
     st.tables |= told
     if told and (decl.storage != "STATIC" or not t.const):
         st.note(f"'{decl.name}', in constant memory, holds what it is declared with")
+
+
+def _named_by_host(decl: Node) -> bool:
+    """Whether the text of a function of the host has the name of a variable: it may give it a value, as
+    cudaMemcpyToSymbol does."""
+    name = re.compile(rb"(?<!\w)" + re.escape(decl.name.encode()) + rb"(?!\w)")
+    for f in functions(decl.unit, members=True):
+        file, start, end = f.span
+        on_device = any(c.kind in ("CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR") for c in f.children)
+        if not on_device and name.search(blanked(decl.unit.text(file)[start:end])):
+            return True
+    return False
 
 
 def _items(t: CType, init: Node | None) -> list[Node | None] | None:

@@ -158,6 +158,32 @@ def test_a_read_is_paid_for_and_what_is_assumed_is_noted(tmp_path: Path) -> None
     assert "'off', in constant memory, holds what it is declared with" in found.notes
 
 
+FILLING = [
+    "void host(int *h) { cudaMemcpyToSymbol(off, h, 8); }",
+    "void host(int *h) { nothing.fill(off, h); }",
+    "struct H { void fill(int *h) { cudaMemcpyToSymbolAsync(off, h, 8, 0, cudaMemcpyHostToDevice); } };",
+    "template <class T> void host(T *h) { CHECK(cudaMemcpyToSymbol(off, h, 8)); }",
+]
+
+
+@pytest.mark.parametrize("host", FILLING)
+def test_nothing_is_known_of_a_table_that_host_code_names(host: str, tmp_path: Path) -> None:
+    kernel = "__global__ void k(int *A) { A[off[threadIdx.x & 1]] = A[off[1]]; }"
+    others = [
+        "",
+        "void host(int *h) { int offset = 1; /* off */ h[offset] = 2; }",
+        "__device__ int f() { return off[0]; }",
+    ]
+    for table, text, known in (
+        *(("__constant__ int off[2] = {3, 4};", other, True) for other in others),
+        ("__constant__ const int off[2] = {3, 4};", host, True),
+        ("__constant__ int off[2] = {3, 4};", host, False),
+    ):
+        found = reading(f"{table} {text} {kernel}", tmp_path)
+        assert (len(of_tables(found)) == 2) == known, text
+        assert any("holds what it is declared with" in note for note in found.notes) == known
+
+
 def test_bounds_and_runs_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A shift by 3 elements: 5 sectors, and one for the table; a run reads the table where its index is not known."""
     text = "__constant__ int off[4] = {0, 1, 2, 3};\n__global__ void k(int *A, int n) {"
