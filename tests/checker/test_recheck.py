@@ -2241,6 +2241,34 @@ def test_ends_of_what_no_normal_form_decides(most: int, least: int | None) -> No
             assert end == (None if least is None and sign > 0 and of(-20) else min(values))
 
 
+@pytest.mark.parametrize(
+    ("fact", "known"),
+    [
+        (("==", ("elem:G", 3), 8), 8),
+        (("==", -8, ("elem:G", 3)), -8),
+        (("==", ("-", 1, ("elem:G", 3)), 9), -8),
+        (("==", ("*", 2, ("elem:G", 3)), 8), None),
+        (("==", ("+", ("elem:G", 3), ("elem:G", 4)), 8), None),
+        (("==", ("+", ("elem:G", 3), "n"), 8), None),
+        (("==", ("*", ("elem:G", 3), ("elem:G", 3)), 9), None),
+        (("<=", ("elem:G", 3), 8), None),
+        (("!=", ("elem:G", 3), 8), None),
+        (("!", ("==", ("elem:G", 3), 8)), None),
+        (("==", ("elem:G", "t"), 8), None),
+        (("==", ("elem:G", ("+", "i", 3)), 8), None),
+    ],
+)
+def test_an_element_is_a_number_where_a_fact_says_no_less(fact: Any, known: int | None) -> None:
+    """Of an array that no thread writes, at an index that is 3 at three lanes."""
+    made = program(block=[32, 1, 1])
+    made.stable.add("G")
+    view = Lanes(made, made.conj([e(fact)]), frozenset())
+    index = made.worth(e(("elem:G", ("min", "t", 3))))
+    values = [view.value(index, lane) for lane in view.warps[0]]
+    assert {v for v in values[3:] if isinstance(v, int)} == ({known} - {None})
+    assert not any(isinstance(v, int) for v in values[:3])
+
+
 @pytest.mark.parametrize("a", range(6))
 @pytest.mark.parametrize("b", range(4))
 def test_a_ring_and_what_is_beside_it(a: int, b: int) -> None:
