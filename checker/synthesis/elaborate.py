@@ -292,13 +292,14 @@ class Elaborator(Walk[Poly]):
     # --- loops ---
 
     def head(self, node: Cycle, price: Fraction, post: Poly) -> Poly:
-        """The potential that the outline states, with a frame where it leaves too little. Raises Stuck."""
+        """The potential that was found, or that the outline states, with a frame where that leaves too little. Raises
+        Stuck."""
         if node.q is None:
             raise Stuck(
                 "the loop has no potential", node.loc, "State one: while (e) invariant {P; Q; X} { ... }", node.rule
             )
         left = self.opposite(node.invariant, node.cond)
-        if self.at_least(left, node.q - price, post) or variables(post) & written(node.body.stmt):
+        if node.framed or self.at_least(left, node.q - price, post) or variables(post) & written(node.body.stmt):
             return node.q
         return node.q + post
 

@@ -83,7 +83,8 @@ class Fork:
 class Cycle:
     """A loop with its invariant; `q` is the potential at its head, where the outline states one. `told` is what the
     invariant and flags in the test say together where a turn begins. `parts` are what more of the rule's letters stand
-    for, as it was found to apply, and `bases` what more its potential may be made of by that rule."""
+    for, as it was found to apply, and `bases` what more its potential may be made of by that rule. `framed`: the
+    potential was found to leave what the code after the loop needs."""
 
     rule: str
     cond: Expr
@@ -97,6 +98,7 @@ class Cycle:
     parts: Mapping[str, Expr] = field(default_factory=dict)
     bases: tuple[Poly, ...] = ()
     letters: Mapping[str, Value] = field(default_factory=dict)
+    framed: bool = False
 
     @property
     def guard(self) -> Expr:

@@ -504,7 +504,8 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
     def put(node: Node) -> Node:
         match node:
             case Cycle():
-                return replace(node, q=potentials.get(id(node), node.q), body=with_potentials(node.body, potentials))
+                body, q = with_potentials(node.body, potentials), potentials.get(id(node), node.q)
+                return replace(node, q=q, framed=id(node) in potentials, body=body)
             case Step() if id(node) in potentials:
                 return replace(node, q=potentials[id(node)])
             case Fork():

@@ -14,10 +14,11 @@ from checker.synthesis.measures import measures
 from checker.synthesis.nodes import Cycle
 from checker.synthesis.search import _objective as objective
 from checker.synthesis.search import find_potentials
-from checker.synthesis.walk import Stuck
+from checker.synthesis.walk import Point, Stuck
+from logic.assertions import Context, Obligation, Unknown
 from logic.facts import Facts
 from logic.metrics import METRICS
-from logic.potentials import Leaf, evaluate
+from logic.potentials import ZERO, Leaf, evaluate
 from logic.syntax import Param
 from tests.checker.synthesis.bounded import HEADER, rechecked, result, valid
 from tests.logic.rules.applications import expr, pot
@@ -692,3 +693,20 @@ def test_lanes_that_turn_differently_often(body: str, bound: str) -> None:
 def test_an_objective_without_terms_is_empty() -> None:
     """Where nothing costs anything, there is nothing to make small."""
     assert objective(Linear({}), parse_outline(f"{HEADER}skip;\nend", "k.qhl").context) == {}
+
+
+def test_what_was_found_is_not_paid_twice_where_nobody_says_that_it_is_enough() -> None:
+    inner = "{0} <- 0; while ({0} < m) {{ A[0] <- 1; {0} <- {0} + 1; }}"
+    body = f"x <- 0; while (x < n) {{ {inner.format('y')} {inner.format('z')} x <- x + 1; }} A[0] <- 1;"
+    outline = parse_outline(f"{HEADER}{body}\nend", "k.qhl")
+    oracle, context = Oracles(), outline.context
+
+    def silent(_: Obligation, __: Context) -> Unknown:
+        return Unknown("silent")
+
+    found = find_potentials(analyse(outline, oracle), Elaborator(context, oracle, oracle.least))
+    proofs = [
+        Elaborator(context, told, oracle.least).block(found, Point(found.end.p, ZERO, found.end.x))
+        for told in (oracle, silent)
+    ]
+    assert [proof.pre.q for proof in proofs] == [pot("1 + 2*max(0, n)*max(0, m)")] * 2
