@@ -25,6 +25,7 @@ from checker.oracles.desk import KNOWN, Answer, Desk, Real, refuted
 from checker.oracles.lanes import View
 from checker.oracles.samples import Sampler, Store
 from checker.oracles.terms import (
+    DIRECT,
     WAY,
     contents,
     facts_of,
@@ -59,15 +60,6 @@ LOG_STEPS: Final = 12
 PLAIN: Final[tuple[Store, ...]] = ({},)
 MADE_UP: Final[tuple[Store, ...]] = tuple({WAY: i} for i in range(4))
 """What stores have besides: nothing, or a way in which what is read is made up, each of these in turn."""
-
-_COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 @cache
@@ -182,7 +174,7 @@ class Encoding:
             case "||":
                 return z3.Or(a, b)
             case _ if op in COMPARISONS:
-                return _COMPARE[op](a, b)
+                return DIRECT[op](a, b)
         return self._bits(op, a, b)
 
     def _quotient(self, a: Any, b: Any) -> Any:

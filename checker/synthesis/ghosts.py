@@ -28,7 +28,7 @@ from checker.synthesis.counters import moves
 from checker.synthesis.flags import flags
 from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
-from checker.synthesis.nodes import Cycle, Flow, Fork, State
+from checker.synthesis.nodes import Cycle, Flow, Fork, State, within
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, items, strip
 from logic.assertions import Context, Entails, P, Proved, X, conj, opaque, settled
 from logic.comparisons import as_expr
@@ -368,15 +368,7 @@ def _told(c: Expr, flag: Expr | None) -> Expr:
 
 def cycles(flow: Flow) -> Iterator[Cycle]:
     """The loops of a flow that are not unrolled, outer ones first."""
-    for node in flow.nodes:
-        match node:
-            case Cycle():
-                yield node
-                yield from cycles(node.body)
-            case Fork():
-                for side in (node.then, node.orelse):
-                    if isinstance(side, Flow):
-                        yield from cycles(side)
+    return (node for node in within(flow) if isinstance(node, Cycle))
 
 
 def _entered(flow: Flow, entry: State | None = None) -> Iterator[tuple[Cycle, State]]:

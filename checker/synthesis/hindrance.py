@@ -11,7 +11,7 @@ from checker.synthesis import chases
 from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
-from checker.synthesis.nodes import Cycle, Flow, Fork, Step
+from checker.synthesis.nodes import Cycle, Flow, Fork, Step, within
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, conj
 from logic.comparisons import as_expr
@@ -356,13 +356,7 @@ def _sized(cycle: Cycle) -> bool:
 
 def _assignments(flow: Flow, name: str, apart: bool = False) -> Iterator[Assign]:
     """The assignments to a variable, or those of them that set the threads of a warp apart."""
-    for node in flow.nodes:
+    for node in within(flow):
         match node:
             case Step(Assign(x) as stmt, uniform=uniform) if x == name and not (apart and uniform):
                 yield stmt
-            case Cycle():
-                yield from _assignments(node.body, name, apart)
-            case Fork():
-                for side in (node.then, node.orelse):
-                    if isinstance(side, Flow):
-                        yield from _assignments(side, name, apart)

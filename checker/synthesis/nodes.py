@@ -122,6 +122,16 @@ class Flow:
         return strip(tuple(_items(self)))
 
 
+def within(flow: Flow) -> Iterator[Node]:
+    """The nodes of a flow, and those inside them, outer ones first."""
+    for node in flow.nodes:
+        yield node
+        inside = (node.body,) if isinstance(node, Cycle) else (node.then, node.orelse) if isinstance(node, Fork) else ()
+        for part in inside:
+            if isinstance(part, Flow):
+                yield from within(part)
+
+
 def cut(nodes: list[Node], state: State, after: State) -> State:
     """The state after, with a cut where it is another."""
     nodes += [Cut(after, None, None)] if after != state else []

@@ -14,7 +14,7 @@ from typing import Final
 from checker import limits
 from checker.oracles.lanes import View
 from checker.synthesis.elaborate import by_cases, weaken
-from checker.synthesis.nodes import Cycle, Flow, Fork
+from checker.synthesis.nodes import Flow, Fork, within
 from checker.synthesis.walk import Point, Proof, Stuck
 from logic.assertions import Context, P, assume, conj
 from logic.contracts import elements_in
@@ -91,9 +91,10 @@ def told_apart(flow: Flow, context: Context) -> tuple[Op, ...]:
     warps = -(-x * y * z // size)
     if not 1 < warps <= MAX_WARPS:
         return ()
-    if sum(1 for _ in _forks(flow)) > limits.TURNS:
+    forks = [node for node in within(flow) if isinstance(node, Fork)]
+    if len(forks) > limits.TURNS:
         return ()
-    each = [*_partings(flow, context)]
+    each = [*_partings(forks, context)]
     all_of_them = [tuple(found.get(k, (0, 0, 0)) for found in each) for k in range(warps)]
     if any(all(_covers(one, other) for other in all_of_them) for one in all_of_them):
         return ()
@@ -102,22 +103,10 @@ def told_apart(flow: Flow, context: Context) -> tuple[Op, ...]:
     return tuple(_before(end, x, y, z) for end in ends) if len(runs) <= limits.PARTED else ()
 
 
-def _forks(flow: Flow) -> Iterator[Fork]:
-    for node in flow.nodes:
-        match node:
-            case Cycle():
-                yield from _forks(node.body)
-            case Fork():
-                yield node
-                for side in (node.then, node.orelse):
-                    if isinstance(side, Flow):
-                        yield from _forks(side)
-
-
-def _partings(flow: Flow, context: Context) -> Iterator[dict[int, tuple[int, int, int]]]:
+def _partings(forks: Sequence[Fork], context: Context) -> Iterator[dict[int, tuple[int, int, int]]]:
     """Of each branch whose test is known at some lanes, what it does to each warp; a side that does nothing counts no
     lanes, but that there are some."""
-    for fork in _forks(flow):
+    for fork in forks:
         view = View(fork.before.p, fork.before.x, context, context.sigma)
         found: dict[int, tuple[int, int, int]] = {}
         for warp in view.warps:
