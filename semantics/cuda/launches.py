@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.diagnostics import own_files
 from semantics.cuda.macros import pastes
 from semantics.cuda.mentions import Token, assignment, jumps, loads, mentions, names, reads, settled
@@ -117,14 +118,15 @@ def _overloaded(launch: _Launch) -> str:
     return found[0] if callee.kind == "DECL_REF_EXPR" and len(found) == 1 else ""
 
 
-def _launches(unit: Unit) -> list[_Launch]:
+@lru_cache(maxsize=UNITS)
+def _launches(unit: Unit) -> tuple[_Launch, ...]:
     texts = [*map(unit.text, own_files(unit)), *map(str.encode, unit.defines)]
     if not any(word in text for text in texts for word in _WORDS):
-        return []
+        return ()
     hosts = [f for f in functions(unit, members=True) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
     calls = [node for node in own_nodes(unit) if node.kind == "CALL_EXPR"]
-    return [
+    return (
         *(
             _Launch(node, child, plain.get(node.span))
             for node in calls
@@ -138,7 +140,7 @@ def _launches(unit: Unit) -> list[_Launch]:
             and len(node.arguments) > 2
             and (named := _kernel_in(node.arguments[0])) is not None
         ),
-    ]
+    )
 
 
 def _kernel_in(node: Node) -> Node | None:
@@ -159,7 +161,7 @@ def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool
     return bool(given) and bool(instance) and given != instance
 
 
-def _agreed(launches: list[_Launch], kernel: str, position: int) -> Sizes | None:
+def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Sizes | None:
     sizes: set[Sizes | None] = set()
     for launch in launches:
         callee = launch.node.referenced
@@ -182,7 +184,7 @@ def _given_at(launch: _Launch, position: int) -> Sizes | None:
 # --- launches that clang left out ------------------------------------------------------------------------------------
 
 
-def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
+def _complete(unit: Unit, kernel: str, launches: Sequence[_Launch]) -> bool:
     """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
     resolve. Nor may anything else in the text get the kernel."""
     found = {launch.config.written for launch in launches}
@@ -191,7 +193,7 @@ def _complete(unit: Unit, kernel: str, launches: list[_Launch]) -> bool:
         return False  # one place in a file is several launches
     callees = {n.written for launch in launches for n in launch.named.walk() if n.kind == "DECL_REF_EXPR"}
     others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
-    same = _same_word(unit, kernel) | callees
+    same = _other_uses(unit).get(kernel, set()) | callees
     macros = unit.macros.saying(lambda text: b"<<<" in text or names(text, kernel))
     twice = {m for m in macros if _count(unit.macros.texts[m], macros - {m}) > 1}
     pasting = unit.macros.saying(pastes)
@@ -223,15 +225,15 @@ def _given(tokens: list[Token], at: int) -> Iterator[str]:
         yield word
 
 
-def _same_word(unit: Unit, kernel: str) -> set[tuple[str, int]]:
-    """Where the kernel's name declares something, or is that of something else."""
-    found = set()
+@lru_cache(maxsize=UNITS)
+def _other_uses(unit: Unit) -> dict[str, set[tuple[str, int]]]:
+    """For each name, where it declares something, or is that of a variable, a parameter or the like."""
+    found = dict[str, set[tuple[str, int]]]()
     for node in own_nodes(unit):
         used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
         other = used is not None and used.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL", "ENUM_CONSTANT_DECL")
-        declares = node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE"
-        if (other or declares) and node.name == kernel:
-            found.add(node.written)
+        if other or node.kind.endswith("_DECL") or node.kind == "FUNCTION_TEMPLATE":
+            found.setdefault(node.name, set()).add(node.written)
     return found
 
 
