@@ -16,6 +16,7 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -33,6 +34,7 @@ from logic.syntax import (
     Param,
     Skip,
     Stmt,
+    Type,
     Var,
     local_vars,
     reads_array,
@@ -199,8 +201,17 @@ def _name(st: State, node: Node, _: Use) -> Expr:
         if isinstance(value, int) and t is not None and t.kind != "base":
             return literal(value, t, node.loc)
         if isinstance(value, int | float) and t is not None and t.kind == "base":
-            return Const(f"{float(value)}{'f' if t.name == 'float' else ''}", t, node.loc)
+            return _real(float(value), t, node.loc)
     return load(st, place(st, node), node.type, node.loc)
+
+
+def _real(value: float, t: Type, loc: Loc | None) -> Expr:
+    """A number of a base type; an infinite one, and what is none, as quotients by zero."""
+    end = "f" if t.name == "float" else ""
+    if math.isfinite(value):
+        return Const(f"{value}{end}", t, loc)
+    over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
+    return Op("/", (Const(f"{over}{end}", t, loc), Const(f"0.0{end}", t, loc)), loc)
 
 
 def _load(st: State, node: Node, use: Use) -> Expr:

@@ -158,14 +158,17 @@ template <class _Tp> struct numeric_limits {
     has_infinity = false, has_quiet_NaN = false, is_iec559 = false; \
   static constexpr int digits = D, digits10 = D * 30103 / 100000, radix = 2; \
   HD static constexpr T min() { return LO; } HD static constexpr T lowest() { return LO; } \
-  HD static constexpr T max() { return HI; } HD static constexpr T epsilon() { return 0; } };
+  HD static constexpr T max() { return HI; } HD static constexpr T epsilon() { return 0; } \
+  HD static constexpr T denorm_min() { return 0; } HD static constexpr T round_error() { return 0; } \
+  HD static constexpr T infinity() { return 0; } HD static constexpr T quiet_NaN() { return 0; } \
+  HD static constexpr T signaling_NaN() { return 0; } };
 LIMITS(bool, false, 1, false, true) LIMITS(char, true, 7, -128, 127) LIMITS(signed char, true, 7, -128, 127)
 LIMITS(unsigned char, false, 8, 0, 255) LIMITS(short, true, 15, SHRT_MIN, SHRT_MAX)
 LIMITS(unsigned short, false, 16, 0, USHRT_MAX) LIMITS(int, true, 31, INT_MIN, INT_MAX)
 LIMITS(unsigned, false, 32, 0, UINT_MAX) LIMITS(long, true, 63, LONG_MIN, LONG_MAX)
 LIMITS(unsigned long, false, 64, 0, ULONG_MAX) LIMITS(long long, true, 63, LLONG_MIN, LLONG_MAX)
 LIMITS(unsigned long long, false, 64, 0, ULLONG_MAX)
-#define REAL(T, D, D10, M10, EXP, EXP10, LO, HI, EPS, TINY) template <> struct numeric_limits<T> { \
+#define REAL(T, D, D10, M10, EXP, EXP10, LO, HI, EPS, TINY, INF, NONE) template <> struct numeric_limits<T> { \
   static constexpr bool is_specialized = true, is_integer = false, is_signed = true, is_exact = false, \
     is_bounded = true, has_infinity = true, has_quiet_NaN = true, is_iec559 = true; \
   static constexpr int digits = D, digits10 = D10, max_digits10 = M10, radix = 2, max_exponent = EXP, \
@@ -173,10 +176,12 @@ LIMITS(unsigned long long, false, 64, 0, ULLONG_MAX)
   HD static constexpr T min() { return LO; } HD static constexpr T lowest() { return -HI; } \
   HD static constexpr T max() { return HI; } HD static constexpr T epsilon() { return EPS; } \
   HD static constexpr T denorm_min() { return TINY; } HD static constexpr T round_error() { return T(0.5); } \
-  HD static T infinity() { return T(1) / T(0); } HD static T quiet_NaN() { return T(0) / T(0); } \
-  HD static T signaling_NaN() { return T(0) / T(0); } };
-REAL(float, 24, 6, 9, 128, 38, FLT_MIN, FLT_MAX, FLT_EPSILON, 1.401298464e-45f)
-REAL(double, 53, 15, 17, 1024, 308, DBL_MIN, DBL_MAX, DBL_EPSILON, 4.9406564584124654e-324)
+  HD static constexpr T infinity() { return INF; } HD static constexpr T quiet_NaN() { return NONE; } \
+  HD static constexpr T signaling_NaN() { return NONE; } };
+REAL(float, 24, 6, 9, 128, 38, FLT_MIN, FLT_MAX, FLT_EPSILON, 1.401298464e-45f,
+  __builtin_huge_valf(), __builtin_nanf(""))
+REAL(double, 53, 15, 17, 1024, 308, DBL_MIN, DBL_MAX, DBL_EPSILON, 4.9406564584124654e-324,
+  __builtin_huge_val(), __builtin_nan(""))
 
 /* Values. */
 template <class _Tp> HD constexpr _Tp &&forward(remove_reference_t<_Tp> &x) noexcept { return static_cast<_Tp &&>(x); }

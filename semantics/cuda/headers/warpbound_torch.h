@@ -178,6 +178,22 @@ template <class T> using opmath_type = acc_type<T>;
 template <class T> struct OpMathType { typedef acc_type<T> type; };
 template <class T, int N> struct alignas(sizeof(T) * N) __w_vector { T val[N]; };
 struct PhiloxCudaState { unsigned long long seed_, offset_; };
+template <class T> struct numeric_limits {
+  static __host__ __device__ constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
+  static __host__ __device__ constexpr T max() { return std::numeric_limits<T>::max(); }
+  static __host__ __device__ constexpr T lower_bound() {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  }
+  static __host__ __device__ constexpr T upper_bound() {
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  }
+};
+#define S(T, MOST) template <> struct numeric_limits<T> { \
+  static __device__ T lowest() { return T(-MOST); } static __device__ T max() { return T(MOST); } \
+  static __device__ T lower_bound() { return T(-__builtin_inff()); } \
+  static __device__ T upper_bound() { return T(__builtin_inff()); } };
+S(Half, 65504.f) S(BFloat16, 3.38953139e38f)
+#undef S
 template <class T> __device__ inline void gpuAtomicAdd(T *p, T v) { atomicAdd(p, v); }
 template <class T> __device__ inline void gpuAtomicAddNoReturn(T *p, T v) { atomicAdd(p, v); }
 namespace native {
@@ -190,12 +206,79 @@ using c10::cuda::getCurrentCUDAStream; using c10::cuda::getDefaultCUDAStream; us
 const cudaDeviceProp *getCurrentDeviceProperties(); const cudaDeviceProp *getDeviceProperties(int);
 template <class... A> void *getCurrentCUDABlasHandle(A &&...);
 template <class T> inline __host__ __device__ T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
+namespace philox {
+inline __device__ std::tuple<unsigned long long, unsigned long long> unpack(PhiloxCudaState s) {
+  return std::make_tuple(s.seed_, s.offset_);
+}
+}
+namespace detail {
+template <class T, class I> struct TensorInfo { T *data; I sizes[25], strides[25]; int dims; };
+/* Where the element with a number is, by the sizes of all dimensions but the first one; of -1 dimensions as many as the
+   tensor has. */
+template <class T, class I, int D> struct IndexToOffset {
+  static __host__ __device__ I get(I id, const TensorInfo<T, I> &t) {
+    I offset = 0;
+    for (int i = (D < 0 ? t.dims : D) - 1; i > 0; --i) {
+      offset += id % t.sizes[i] * t.strides[i];
+      id /= t.sizes[i];
+    }
+    return offset + id * t.strides[0];
+  }
+};
+template <class T, class I> TensorInfo<T, I> getTensorInfo(const Tensor &);
+bool canUse32BitIndexMath(const Tensor &, long long = 0);
+}
+}
+namespace cuda_utils {
+constexpr int kCUDABlockReduceNumThreads = 512, kCUDABlockReduceMaxThreads = 1024;
+template <class T> __inline__ __device__ T WarpReduceSum(T v) {
+  for (int d = 16; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);
+  return v;
+}
+template <class T> __inline__ __device__ T WarpReduceMax(T v) {
+  for (int d = 16; d > 0; d >>= 1) v = ::max(v, __shfl_down_sync(0xffffffff, v, d));
+  return v;
+}
+template <class T> __inline__ __device__ T BlockReduceSum(T v, T *shared) {
+  v = WarpReduceSum(v);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = threadIdx.x < blockDim.x / 32 ? shared[threadIdx.x % 32] : T(0);
+  if (threadIdx.x / 32 == 0) v = WarpReduceSum(v);
+  return v;
+}
 }
 template <class T> inline __host__ __device__ T ceil_div(T a, T b) { return (a + b - 1) / b; }
 }
 template <class T> __device__ inline void gpuAtomicAdd(T *p, T v) { atomicAdd(p, v); }
 template <class T> __device__ inline void gpuAtomicAddNoReturn(T *p, T v) { atomicAdd(p, v); }
 namespace std { template <size_t> at::Tensor get(const at::Tensor &); }
+#define S(NAME, SHUFFLE, T2, BY) template <class T> __device__ __forceinline__ T NAME(T v, T2 BY, int n = 32, \
+  unsigned mask = 0xffffffff) { return SHUFFLE(mask, v, BY, n); }
+S(WARP_SHFL, __shfl_sync, int, lane) S(WARP_SHFL_XOR, __shfl_xor_sync, int, lanes)
+S(WARP_SHFL_UP, __shfl_up_sync, unsigned, lanes) S(WARP_SHFL_DOWN, __shfl_down_sync, unsigned, lanes)
+#undef S
+__device__ __forceinline__ unsigned WARP_BALLOT(int p, unsigned mask = 0xffffffff) { return __ballot_sync(mask, p); }
+__device__ __forceinline__ unsigned ACTIVE_MASK() { return __activemask(); }
+__device__ __forceinline__ void WARP_SYNC(unsigned mask = 0xffffffff) { __syncwarp(mask); }
+namespace c10 {
+namespace cuda {
+namespace compat {
+#define S(NAME) __device__ __forceinline__ float NAME(float x) { return ::NAME##f(x); } \
+  __device__ __forceinline__ double NAME(double x) { return ::NAME(x); }
+S(exp) S(log) S(log1p) S(tanh) S(sqrt) S(rsqrt) S(ceil) S(floor) S(round) S(sin) S(cos) S(tan) S(erf) S(normcdf)
+#undef S
+__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
+#define S(NAME, OF) __device__ __forceinline__ float NAME(float x, float y) { return ::OF##f(x, y); } \
+  __device__ __forceinline__ double NAME(double x, double y) { return ::OF(x, y); }
+S(pow, pow) S(max, fmax) S(min, fmin) S(copysign, copysign)
+#undef S
+}
+}
+}
+#define C10_WARP_SIZE 32
 namespace torch {
 using namespace at;
 using at::Tensor;

@@ -132,6 +132,9 @@ STD = {
     "F[0] = std::sqrt(F[1]) + std::max(F[2], F[3]);": "sqrt(F[1]) + max(F[2], F[3])",
     "F[0] = std::numeric_limits<float>::max();": "3.402823466e+38f",
     "int x = std::numeric_limits<int>::max(); A[0] = x;": "2147483647",
+    "int x = 5 + std::numeric_limits<int>::infinity(); A[0] = x;": "x <- 5;",
+    "F[0] = -std::numeric_limits<float>::infinity();": "F[0] <- -(1.0f / 0.0f);",
+    "constexpr float x = std::numeric_limits<float>::quiet_NaN(); F[0] = x;": "x <- 0.0f / 0.0f;",
     "float x = F[0], y = F[1]; std::swap(x, y); F[2] = x;": "x <- ",
     "std::uint8_t b = n; A[0] = b;": "A[0] <- b",
     "A[0] = std::is_same<int, int>::value + std::is_floating_point_v<float>;": "A[0] <- 2",
@@ -177,6 +180,14 @@ OF_THE_HOST = {
     "int e": ("A[sizeof(outside) * threadIdx.x] = 1;", "vector"),
     "int f": ("A[sizeof(*(Held<Vec> *)0) * threadIdx.x] = 1;", "vector"),
 }
+
+
+def test_constants_that_are_no_numbers(lower: Callable[..., str]) -> None:
+    before = "constexpr float most = std::numeric_limits<float>::infinity(), least = -most;\n"
+    before += "template <class T> struct Limits { static constexpr T none = std::numeric_limits<T>::quiet_NaN(); };\n"
+    assert lower("F[0] = most; F[1] = least; F[2] = Limits<float>::none;", before).splitlines() == [
+        "F[0] <- 1.0f / 0.0f;", "F[1] <- -1.0f / 0.0f;", "F[2] <- 0.0f / 0.0f;",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("params", OF_THE_HOST)

@@ -77,3 +77,50 @@ __global__ void k(torch::PackedTensorAccessor32<float, 3, torch::RestrictPtrTrai
     for engine in (run, vectorised.run):
         arrays = engine(kernel, (4, 1, 1), (1, 1, 1), args, {"x.__w_at": [float(i) for i in range(200)]}).arrays
         assert [arrays["y.__w_at"][3 * t] for t in range(4)] == expected
+
+
+HELPERS: Final = """#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAGraphsUtils.cuh>
+#include <ATen/cuda/DeviceUtils.cuh>
+#include <ATen/cuda/detail/IndexUtils.cuh>
+#include <ATen/native/cuda/block_reduce.cuh>
+#include <ATen/NumericLimits.cuh>
+#include <c10/cuda/CUDAMathCompat.h>
+"""
+
+
+def test_offsets_of_tensors_are_found_by_their_sizes(read: Read) -> None:
+    """A structure with arrays that the kernel is passed: each of its elements that is used is read."""
+    text = f"""{HELPERS}
+template <int D> __global__ void k(at::cuda::detail::TensorInfo<float, unsigned> a, unsigned n) {{
+  for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
+    a.data[at::cuda::detail::IndexToOffset<float, unsigned, D>::get(i, a)] = i;
+}}
+void host(at::Tensor x) {{
+  auto a = at::cuda::detail::getTensorInfo<float, unsigned>(x);
+  k<3><<<1, 32>>>(a, 24u); k<-1><<<1, 32>>>(a, 24u);
+}}
+"""
+    for instance in ("k<3>", "k<-1>"):
+        kernel = read(text, None, instantiate=instance).kernel
+        given = {p.name: {"n": 24, "a.dims": 3}[p.name] for p in kernel.params}
+        sizes, strides = [2, 3, 4], [100, 20, 3]
+        arrays = run(kernel, (32, 1, 1), (1, 1, 1), given, {"a.sizes": sizes, "a.strides": strides}).arrays
+        own = arrays["a.data"]
+        assert [own[100 * (i // 12) + 20 * (i // 4 % 3) + 3 * (i % 4)] for i in range(24)] == list(range(24))
+
+
+def test_sums_of_blocks_and_what_kernels_are_told_of_types(read: Read) -> None:
+    text = f"""{HELPERS}
+__global__ void k(const float *x, float *y, at::PhiloxCudaState rng) {{
+  __shared__ float s[32];
+  float sum = at::cuda_utils::BlockReduceSum<float>(x[threadIdx.x], s), m = at::numeric_limits<float>::lowest();
+  m = max(m, WARP_SHFL_DOWN(x[threadIdx.x], 1)) + c10::cuda::compat::sqrt(4.0f);
+  auto [seed, offset] = at::cuda::philox::unpack(rng);
+  if (threadIdx.x == 0) {{ y[0] = sum; y[1] = m; y[2] = seed + offset; y[3] = at::numeric_limits<int>::upper_bound(); }}
+}}
+"""
+    kernel = read(text).kernel
+    given = {p.name: {"rng.seed_": 7, "rng.offset_": 3}[p.name] for p in kernel.params}
+    arrays = run(kernel, (64, 1, 1), (1, 1, 1), given, {"x": [float(i) for i in range(64)]}).arrays
+    assert [arrays["y"][i] for i in range(4)] == [2016.0, 3.0, 10.0, 2147483648.0]

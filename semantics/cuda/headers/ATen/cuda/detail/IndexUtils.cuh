@@ -1,0 +1,1 @@
+#include <warpbound_torch.h>
