@@ -30,8 +30,14 @@ theory."""
 
 UNKNOWN: Final = "unknown"
 
+STEPS: Final = 200_000
+"""cvc5's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
+
+LONGER: Final = 8
+"""How many times as long, by the clock, a query may take: for steps that take longer, and where others work as well."""
+
 GRACE: Final = 10.0
-"""Seconds that the process may take beyond a query's limit, its start included."""
+"""Seconds that the process may take beyond that, its start included."""
 
 ADDRESSES: Final = 384 << 20
 """Bytes of address space that the process may have: past them it ends, and the query stays open."""
@@ -46,7 +52,7 @@ def engine() -> str:
 def ask(text: str, limit: float) -> Said:
     """`unsat`, `sat` with values for the constants that the text declares, or `unknown`.
 
-    `limit` is in seconds. A text that cvc5 cannot read or does not finish is `unknown`.
+    `limit` is in seconds of a processor. A text that cvc5 cannot read or does not finish is `unknown`.
     """
     if "\\" in text:  # Z3 escapes with it inside |names|; SMT-LIB knows no escapes there
         return UNKNOWN, {}
@@ -90,7 +96,7 @@ class _Process:
             raise RuntimeError("no pipes")
         told.write(json.dumps([text, limit]).encode() + b"\n")
         told.flush()
-        if not select([heard], [], [], limit + GRACE)[0]:
+        if not select([heard], [], [], LONGER * limit + GRACE)[0]:
             raise RuntimeError("no answer in time")
         line = heard.readline()
         if not line:
@@ -140,7 +146,8 @@ def solve(text: str, limit: float) -> Said:
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("tlimit-per", str(max(1, int(limit * 1000))))  # 0 would be no limit
+    solver.setOption("rlimit-per", str(max(1, int(limit * STEPS))))  # 0 would be no limit
+    solver.setOption("tlimit-per", str(max(1, int(LONGER * limit * 1000))))
     solver.setOption("produce-models", "true")
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, f"(set-logic {LOGIC})\n{text}", "query")

@@ -16,7 +16,6 @@ from functools import cache, cached_property, partial, reduce
 from importlib import import_module
 from itertools import permutations
 from math import inf, lcm
-from time import perf_counter
 from typing import Any, Final
 
 from checker.oracles import second
@@ -52,6 +51,8 @@ MEMORY: Final = 192
 """MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
 QUICK: Final = 0.2
 """The seconds that Z3's plain solver may take."""
+STEPS: Final = 3_000_000
+"""Z3's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
 SOON: Final = 8
 """The stores that are drawn before lanes are looked at: more would delay what is true, which is asked as often."""
 LOG_STEPS: Final = 12
@@ -297,12 +298,11 @@ def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
     text = plain.to_smt2()
 
     def ask(limit: float) -> Answer:
-        start = perf_counter()
         quick = _checked(plain, encoding, text, min(limit, QUICK))
-        if quick.said != "unknown":
+        if quick.said != "unknown" or limit <= QUICK:
             return quick
         whole.add(plain.assertions())
-        return _checked(whole, encoding, text, limit - (perf_counter() - start))
+        return _checked(whole, encoding, text, limit - QUICK)
 
     return desk.put(text, engine(), ask)
 
@@ -311,7 +311,8 @@ def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer
     z3 = _z3()
     solver.set("random_seed", 0)
     solver.set("max_memory", MEMORY)
-    solver.set("timeout", max(1, int(limit * 1000)))
+    solver.set("rlimit", max(1, int(limit * STEPS)))  # 0 would be no limit
+    solver.set("timeout", max(1, int(second.LONGER * limit * 1000)))
     said = str(solver.check())
     store: dict[str, Value] = {}
     if said == "sat":

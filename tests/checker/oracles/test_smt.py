@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import z3
 
-from checker.oracles import Oracles, samples, smt
+from checker.oracles import Oracles, samples, second, smt
 from checker.oracles.desk import KNOWN, Answer, Desk, Patience
 from checker.oracles.smt import Encoding
 from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
@@ -165,6 +165,17 @@ def test_a_question_too_hard_is_unknown() -> None:
     answer = entails(op("!=", cubes, 42), limit=0.05)
     assert isinstance(answer, Unknown)
     assert "time" in answer.reason
+
+
+@pytest.mark.parametrize(("steps", "longer"), [(20_000, 10_000), (10**9, 1)])
+def test_a_query_ends_by_its_steps_and_by_the_clock(steps: int, longer: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smt, "STEPS", steps)
+    monkeypatch.setattr(second, "LONGER", longer)
+    solver, (a, b, c) = z3.SimpleSolver(), z3.Ints("a b c")
+    solver.add(a * a * a + b * b * b + c * c * c == 42)
+    assert smt._checked(solver, Encoding(SIGMA), "", 0.5).said == "unknown"
+    taken = solver.statistics().get_key_value("rlimit count")
+    assert 10_000 <= taken <= 12_000 if longer > 1 else taken < 10**8
 
 
 def test_a_solver_that_fails_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
