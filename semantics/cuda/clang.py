@@ -381,7 +381,7 @@ _FLOATS: Final = ("FLOAT", "DOUBLE", "LONGDOUBLE", "HALF", "FLOAT128", "FLOAT16"
 class Node:
     """A cursor: one node of the syntax tree. `kind` is libclang's name of its kind, such as FOR_STMT."""
 
-    __slots__ = ("_acts", "_children", "_cursor", "_type", "above", "kind", "unit")
+    __slots__ = ("__dict__", "_acts", "_children", "_cursor", "_type", "above", "kind", "unit")
 
     def __init__(self, unit: Unit, cursor: Any, above: Node | None = None) -> None:
         self.unit = unit
@@ -403,7 +403,7 @@ class Node:
         """Have these as children."""
         self._children = tuple(Node(self.unit, c, self) for c in cursors)
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[Node, ...]:
         """The arguments of a call, or the parameters of a function."""
         return tuple(Node(self.unit, c) for c in self._cursor.get_arguments() if c is not None)
@@ -495,18 +495,18 @@ class Node:
             self._acts = changes or any(c.acts for c in self.children)
         return self._acts
 
-    @property
+    @cached_property
     def identity(self) -> int:
         """The number of this declaration."""
         return self.unit.identity(self._cursor.canonical)
 
-    @property
+    @cached_property
     def referenced(self) -> Node | None:
         """The declaration that this node mentions."""
         found = self._cursor.referenced
         return Node(self.unit, found) if found is not None else None
 
-    @property
+    @cached_property
     def definition(self) -> Node | None:
         """The definition of this declaration, None where there is none in the unit."""
         found = self._cursor.get_definition()
@@ -548,7 +548,7 @@ class Node:
         """The alignment of the node's type, in bytes."""
         return int(self._record.get_align())
 
-    @property
+    @cached_property
     def type_decl(self) -> Node:
         """The declaration of the node's type, or of that of the elements of an array."""
         t = self._record
