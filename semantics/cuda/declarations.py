@@ -82,7 +82,7 @@ def declaration(st: State, decl: Node) -> None:
         init = decl.initialiser
         if init is None:
             raise unsupported(f"the reference '{decl.name}'", decl.loc)
-        st.bindings[decl.identity] = reference(st, decl, init)
+        st.bindings[decl.identity] = reference(st, decl, init, "whole")
     elif type_ is not None:
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
@@ -118,7 +118,7 @@ def _bindings(st: State, decl: Node) -> None:
     if t is None or t.kind not in ("record", "array") or (given and _untold(decl, given)):
         raise unsupported(f"this declaration of '{decl.name}'", decl.loc, "Use the members by their names.")
     if decl.type.kind == "reference":
-        whole = reference(st, decl, init)
+        whole = reference(st, decl, init, "whole")
     elif t.kind == "record":
         whole = initialised(st, decl, init, "whole")
     else:

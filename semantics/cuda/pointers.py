@@ -114,12 +114,15 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return place(st, seen, use)
         case kind if kind in (*CASTS, "CXX_CONST_CAST_EXPR"):
             inner_ = operand(node)
-            if inner_ is not None and inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR":
-                raise unsupported("a cast that takes 'const' away", node.loc, "Leave out the 'const' where it begins.")
-            if inner_ is not None and same(inner_.type, node.type):
-                return place(st, inner_, use)
-            if inner_ is not None and inner_.type.kind == node.type.kind == "record":
+            records = inner_ is not None and inner_.type.kind == node.type.kind == "record"
+            if inner_ is not None and (records or same(inner_.type, node.type)):
                 there = place(st, inner_, use)
+                taken = inner_.type.const and not node.type.const and node.kind != "UNEXPOSED_EXPR"
+                if taken and not (isinstance(there, Address) and there.root not in (*st.registers, *st.pointees)):
+                    what = "a cast that takes 'const' away"
+                    raise unsupported(what, node.loc, "Leave out the 'const' where it begins.")
+                if same(inner_.type, node.type):
+                    return there
                 found = part(st, there, inner_.type_decl, node.type_decl, node.loc)
                 found = found or whole_of(st, there, inner_.type_decl, node.type_decl)
                 if found is not None:

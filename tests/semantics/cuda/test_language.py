@@ -199,6 +199,7 @@ BODIES = [
     "A[0] = (twice)(n) + (*next)(2) + (&twice)(3); (bump)(A);",
     "int x = n, y = 0; const int &r = (n > 5 ? x : y); y = 100; A[0] = r;",
     "A[0] = apply<twice>(n) + apply<&next>(n); A[1] = through<bump>(A + 2);",
+    "const int *c = A; const_cast<int &>(c[n]) = 70; const_cast<int &>(c[n + 1])++; A[0] = c[n] + A[4];",
 ]  # fmt: skip
 
 

@@ -42,6 +42,21 @@ def test_halves_of_two_formats_are_two_types(read: Read) -> None:
         assert (arrays["h"][1], arrays["b"][2]) == (1.00390625, 131072.0)
 
 
+def test_what_is_computed_of_halves_is_a_half_to_their_functions(read: Read) -> None:
+    """It is a float until it is kept."""
+    text = HALVES + (
+        "__global__ void k(half *h) { half x = h[0], y = h[1]; h[2] = __hadd(x * y, x + y);\n"
+        "  if (__hgt(x * x, y + y)) h[3] = __hmax(x - y, y - x); h[4] = __hmul(x * y, x - y); }\n"
+    )
+    kernel, x, y = read(text).kernel, np.float16(3.3), np.float16(1.7)
+    expected = [x * y + (x + y), x - y, x * y * (x - y)]
+    for engine in (run, vectorised.run):
+        arrays = engine(kernel, (1, 1, 1), (1, 1, 1), {}, {"h": [float(x), float(y), 0.0, 0.0, 0.0]}).arrays
+        assert [arrays["h"][i] for i in range(2, 5)] == list(map(float, expected))
+    more = "h[2] = hexp(-x); h[3] = hrcp(x + hexp(-x)); h[4] = __hfma(x * x, x + x, -x); A[0] = __hisnan(x + x);"
+    read(f"{HALVES}__global__ void k(half *h, int *A) {{ half x = h[0]; {more} }}")
+
+
 def test_runs_round_to_halves_as_numpy_does(read: Read) -> None:
     text = HALVES + (
         "__global__ void k(const half *a, half *s, half *p, half *q, half2 *v, const half2 *w, const double *d) {\n"

@@ -44,6 +44,7 @@ DONE = [
     "int i = 0; *advance(A, i) = 5; B[0] = *advance(A, i) + 1; B[1] = i; advance(A, i)[2] += 3;",
     "int v[3] = {bump(A, 0), bump(A, 0) * 2, A[0]}; B[0] = v[0]; B[1] = v[1]; B[2] = v[2];",
     "B[0] = both(A, 3).x + 4; B[1] = A[3];",
+    "int s = 5; int &r = A[next(s)]; r = 50; const int &p = B[next(s) & 3]; B[2] = 70; A[9] = p + s;",
     "B[0] = sum(bump(A, 1), 3); B[1] = sum(n, offset(A, 2)); B[2] = sum(bump(A, 3), B[3]);",
     "B[0] = twice(A, 2) + 1; B[1] = 2 * early(A, n) + early(B + 8, 1);",
     "int s = 7; A[0] = (next(s) << 2) + 1; A[1] = (short)next(s) * 2; A[2] = s;",
