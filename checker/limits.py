@@ -14,6 +14,9 @@ from typing import Final
 UNROLLED: Final = 32
 """Turns of a loop that is unrolled, where its counter goes through known numbers."""
 
+FEW: Final = 4
+"""Turns that a loop by a step of unknown size has at most, to be taken one by one."""
+
 PEELED: Final = 2
 """Loops in one another whose first turns are taken apart: each writes what is inside it twice."""
 

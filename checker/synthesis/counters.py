@@ -10,7 +10,7 @@ from typing import Final
 
 from checker import limits
 from logic.facts import Facts, congruences, unfolded, value
-from logic.potentials import Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym
+from logic.potentials import ZERO, Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym, variables
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
 
@@ -64,6 +64,18 @@ def per_turn(p: Poly, body: Stmt, facts: Facts) -> int | None:
             return None
     taken = p - substitute(p, after)
     return int(taken.constant) if taken.is_constant and taken.constant.denominator == 1 else None
+
+
+def taken(p: Poly, body: Stmt) -> Poly | None:
+    """The part of p that each turn takes, in terms of what the body leaves alone, where it moves one of its variables once."""
+    changed, found = written(body), ZERO
+    turned = [s for s in (body.stmts if isinstance(body, Seq) else (body,)) if isinstance(s, Assign)]
+    for x in sorted(variables(p) & changed):
+        d = moves(x, body)
+        if d is None or len(d) != 1 or not any(s.var == x for s in turned):
+            return None
+        found += p - substitute(p, {Var(x): sym(Var(x)) + d[0]})
+    return None if variables(found) & changed else found
 
 
 def modulus(x: str, body: Stmt, facts: Facts) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from math import gcd
 from typing import Any
 
 from checker import limits
@@ -17,8 +16,9 @@ from checker.kernel import Oracle
 from checker.oracles import SOLVER_FREE
 from checker.oracles.instances import shown
 from checker.synthesis import chases, flags, live
-from checker.synthesis.counters import factor, geometric, modulus, moves, steps, trips
-from checker.synthesis.guards import sized
+from checker.synthesis.counters import factor, geometric, moves, taken, trips
+from checker.synthesis.guards import distances, sized
+from checker.synthesis.guesses import invariants, orders, passed, together
 from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, cut
 from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
@@ -72,7 +72,6 @@ from logic.syntax import (
     Assign,
     Const,
     Expr,
-    If,
     Op,
     Param,
     Read,
@@ -401,6 +400,19 @@ class _Analysis(Analysis):
         self.begun.pop()
         return found
 
+    def few(self, item: Loop, body: Stmt, state: State) -> Fork | None:
+        """The loop with its turns taken apart, where it has few by a step whose size is not known: so many steps are
+        left by the loop before it."""
+        if any(isinstance(s, While) for s in statements(body)):
+            return None
+        for distance in distances(item.cond, self.sigma):
+            step = taken(distance, body)
+            if step is not None and not self.facts(state.p).without(written(body)).plain(step).is_constant:
+                end = as_expr(distance - step * limits.FEW)
+                if end is not None and self.entails(state.p, Op("<=", (end, Const(0)))):
+                    return self.unrolled(item, state, None)
+        return None
+
     def flagged(self, item: Loop, body: Stmt, state: State) -> Fork | None:
         """The loop with its first turn taken apart, where nothing but flags ends it, or that is wished, and they tell
         something of a counter at the end of that turn which stays so."""
@@ -432,7 +444,7 @@ class _Analysis(Analysis):
             if turns is not None:
                 return self.unrolled(item, state, turns)
         if item.rule is None and item.invariant == Partial():
-            first = self.peeled(item, body, state) or self.flagged(item, body, state)
+            first = self.peeled(item, body, state) or self.flagged(item, body, state) or self.few(item, body, state)
             if first is not None:
                 return first
         changed = written(body)
@@ -440,9 +452,9 @@ class _Analysis(Analysis):
         stable = [c for c in state.p if not local_vars(c) & changed]
         turning = turning.union(*map(local_vars, stable))  # the invariant has all of it
         guessed = (
-            *_guesses(item.cond, body, state.p, changed, self.sigma, facts),
-            *_together(item.cond, body, state, changed, self.sigma),
-            *(_passed(body, changed, self.sigma) if self.sharp else ()),
+            *invariants(item.cond, body, state.p, changed, self.sigma, facts),
+            *together(item.cond, body, state, changed, self.sigma),
+            *(passed(body, changed, self.sigma) if self.sharp else ()),
         )
         guessed = (*guessed, *chases.ranges(chases.chased(body, self.sigma), self.context.launch.contracts))
         own = flags.flags(item.cond, body, self.sigma)
@@ -459,7 +471,7 @@ class _Analysis(Analysis):
             invariant = State(conj((*stated, *stable, *guesses), self.sigma), x)
             entered = assume(invariant.p, item.cond, self.sigma)
             never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
-            strict = {b: a for a, b in _orders(item.cond, changed) if b in guesses}
+            strict = {b: a for a, b in orders(item.cond, changed) if b in guesses}
             plain = sized(item.cond, self.given)
             up, left = flags.told(own, entered, self.sigma)
             known = (*strict.values(), plain, *up)
@@ -621,78 +633,3 @@ def _bounds(e: Expr, up: bool) -> Sequence[Expr]:
             both = [(s, t) for s in _bounds(a, up) for t in _bounds(b, up)]
             return [s if s == t else _either(s, t, up) for s, t in both][: limits.ENDS]
     return [e]
-
-
-def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """An equation solved for a variable that the loop changes, such as x == n + 1 for x - 1 == n."""
-    match fact:
-        case Op("==", (a, _)) if not isinstance(a, Var) and not opaque(fact, sigma):
-            for leaf, rest in sorted(solutions(fact), key=lambda solution: solution[0].name):
-                value = as_expr(rest)
-                if leaf.name in changed and value is not None:
-                    yield Op("==", (leaf, value))
-
-
-def _orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
-    """Tests for a difference as orders, where it is known which side is the larger: a < b, given a <= b."""
-    for atom in subterms(cond):
-        match atom:
-            case Op("!=", (a, bound)) if local_vars(a) & changed and not local_vars(bound) & changed:
-                yield from ((Op(op, (a, bound)), Op(f"{op}=", (a, bound))) for op in "<>")
-
-
-def _together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
-    amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
-    starts: dict[str, Expr] = {}
-    for leaf, e in equations((*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma)))):
-        if leaf.name in changed and not local_vars(e) & changed and not opaque(e, sigma):
-            starts.setdefault(leaf.name, e)
-    for own in sorted(starts.keys() - state.x):
-        for counter in sorted(starts.keys() & local_vars(cond) & state.x):
-            if (rate := _rate(moves(own, body), moves(counter, body))) is not None:
-                turns = Op("*", (rate, Op("-", (Var(counter), starts[counter]))))
-                yield Op("==", (Var(own), Op("+", (starts[own], turns))))
-                break
-
-
-def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
-    """The distance that the one moves while the other moves by 1, where both are assigned once."""
-    if own is None or counter is None or not len(own) == len(counter) == 1 or not counter[0].is_constant:
-        return None
-    return as_expr(own[0] * (1 / counter[0].constant)) if counter[0].constant else None
-
-
-def _guesses(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, facts: Facts) -> list[Expr]:
-    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
-    step."""
-    guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
-    for leaf, start in equations((*p, *(solved for fact in p for solved in _solved(fact, changed, sigma)))):
-        if leaf.name in changed and sigma.locals[leaf.name] == INT and not local_vars(start) & changed:
-            guesses |= {Op(op, (leaf, start)): None for op in (">=", "<=")}
-            for step in sorted(steps(leaf.name, body, Facts(p))):
-                if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
-                    residue = Op("%", (leaf, Const(step)))
-                    guesses[Op("==", (residue, Const(start.value % step)))] = None
-    for name in sorted(changed):
-        if sigma.locals[name] == INT and (k := modulus(name, body, facts)) > 1:
-            residue = Op("%", (Var(name), Const(gcd(k, limits.MODULUS))))
-            guesses[Op("==", (residue, Const(0)))] = None
-    for atom in subterms(cond):
-        match atom:
-            case Op("<" | ">" as op, (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
-                guesses[Op(f"{op}=", (v, bound))] = None
-    guesses |= {weak: None for _, weak in _orders(cond, changed)}
-    return list(guesses)
-
-
-def _passed(body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """Candidate invariants by the tests of a body for equality, which a loop that they end may not pass."""
-    for s in statements(body):
-        if isinstance(s, If):
-            for test in conj((s.cond,), sigma):
-                match test:
-                    case Op("==" | "!=", (Var(x) as v, bound) | (bound, Var(x) as v)) if (
-                        x in changed and sigma.locals[x] == INT and not local_vars(bound) & changed
-                    ) and not opaque(bound, sigma):
-                        yield from (Op(op, (v, bound)) for op in ("<=", ">="))

@@ -39,7 +39,7 @@ DEAR: Final = ("addSub3",)
 MISTAKES: Final = 2
 """Outlines with a mistake, of those that the tests of `check` have."""
 
-NOTHING: Final = ("PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT", "ZONES", "RANGES", "FAMILY")
+NOTHING: Final = ("FEW", "PEELED", "UNROLLED", "NAMES", "LOOPS", "CASES", "LEFT_OUT", "ZONES", "RANGES", "FAMILY")
 """Limits that may be 0; of others the least is 1, or a hundredth of a second."""
 
 
@@ -58,6 +58,9 @@ class Example:
 EXAMPLES: Final = {
     "UNROLLED": Example("for (int i = 1; i < 200; i *= 3) B[t + 32 * i] = i;"),
     "PEELED": Example("int i = 0; do { x += A[0]; i++; if (i == 9) break; } while (i < n); B[t] = x;"),
+    "FEW": Example(
+        "int s = blockDim.x * gridDim.x, i = t; for (; i + s < n; i += 2 * s) x++; for (; i < n; i += s) B[i] = x;"
+    ),
     "MODULUS": Example(
         "for (int i = blockIdx.x * blockDim.x + t; i < n; i += blockDim.x * gridDim.x) B[i] = A[i];",
         per="grid",

@@ -527,6 +527,22 @@ def test_what_an_unrolled_loop_leaves_is_as_much_as_it_may_leave(tmp_path: Path)
         assert cost <= evaluate(found.q, {Param("n"): n}) <= 4
 
 
+@pytest.mark.parametrize(("metric", "most"), [("divwarps", 4), ("steps", 263 + 81 * 8)])
+def test_what_an_unrolled_loop_leaves_of_a_grid(tmp_path: Path, metric: str, most: int) -> None:
+    """Less than four turns of the same step, whatever that is; and the loop before it ends once."""
+    step = "int s = blockDim.x * gridDim.x, i = blockIdx.x * blockDim.x + t;"
+    body = "{ B[i] = A[i]; B[i + s] = A[i + s]; B[i + 2 * s] = A[i + 2 * s]; B[i + 3 * s] = A[i + 3 * s]; }"
+    loops = f"for (; i + 3 * s < n; i += 4 * s) {body} for (; i < n; i += s) B[i] = A[i];"
+    (found,) = bounds(of_body(tmp_path, f"{step} {loops}"), (32, 1, 1), [metric])
+    assert found.verdict == "certified"
+    assert found.q is not None
+    k = of_body(tmp_path, f"{step} {loops}")
+    for n, grid in product((0, 1, 31, 33, 64, 97, 127, 128, 129, 257, 1000), (1, 2, 3)):
+        cost = run(k, (32, 1, 1), (grid, 1, 1), {"n": n, "m": 0}).max_per_warp[metric]
+        at: dict[Leaf, int] = {Param("n"): n, Param("gridDim.x"): grid, Param("blockDim.x"): 32}
+        assert cost <= evaluate(found.q, at) <= most
+
+
 def test_rows_of_a_triangle_that_a_grid_strides_over(tmp_path: Path) -> None:
     """How many blocks there are is not known: each turn has at most n more."""
     stride = "for (int i = blockIdx.x * blockDim.x + t; i < n; i += blockDim.x * gridDim.x)"

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from checker.limits import UNROLLED
-from checker.synthesis.counters import factor, geometric, modulus, moves, per_turn, trips
+from checker.synthesis.counters import factor, geometric, modulus, moves, per_turn, taken, trips
 from logic.facts import Facts, definitions, unfolded, value
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
@@ -56,6 +56,22 @@ def test_trips_that_are_not_known() -> None:
     assert trips(op("<", s, n), Assign("s", Read("A", s)), told(*facts)) is None
     changing = seq(Assign("i", op("+", i, 1)), Assign("s", op("*", s, i)))
     assert trips(op("<", s, n), changing, told(*facts, at(i, 2))) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (Assign("i", op("+", i, op("*", n, 4))), "4*n"),
+        (Assign("i", op("-", i, n)), "-n"),
+        (seq(Assign("i", op("+", i, n)), Assign("i", op("+", i, n))), "None"),
+        (If(op("<", tx, 4), Assign("i", op("+", i, n)), Skip()), "None"),
+        (seq(Assign("s", op("+", s, 1)), Assign("i", op("+", i, s))), "None"),
+        (Assign("s", op("+", s, 1)), "0"),
+    ],
+)
+def test_steps_whose_size_may_not_be_known(body: Stmt, found: str) -> None:
+    """Of 9 - i, where it is known and always the same."""
+    assert str(taken(const(9) - sym(Var("i")), body)) == found
 
 
 def test_geometric() -> None:
