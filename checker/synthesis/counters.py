@@ -67,7 +67,7 @@ def per_turn(p: Poly, body: Stmt, facts: Facts) -> int | None:
 
 
 def taken(p: Poly, body: Stmt) -> Poly | None:
-    """The part of p that each turn takes, in terms of what the body leaves alone, where it moves one of its variables once."""
+    """The part of p that each turn takes, in terms of what the body leaves alone, if that moves each variable once."""
     changed, found = written(body), ZERO
     turned = [s for s in (body.stmts if isinstance(body, Seq) else (body,)) if isinstance(s, Assign)]
     for x in sorted(variables(p) & changed):
