@@ -347,23 +347,18 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if name in ("nan", "nanf"):
         nothing = zero(scalar(callee.result) or DOUBLE, node.loc)
         return Op("/", (nothing, nothing), node.loc)
+    return _of_values(st, node, callee, name, use)
+
+
+def _of_values(st: State, node: Node, callee: Node, name: str, use: Use) -> Expr | Place | None:
+    """Lower a call of a function on numbers, between lanes, on textures or on structures."""
+    args = node.arguments
     if name in TO_INT:
         x = expr(st, args[0], within(use))
         n = Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
         return library.clamped(n, callee.result, node.loc)
     if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
-        given = _numbers(st, node, use)
-        if callee.result.kind in ("base", "int"):
-            given = [convert(v, a.type, callee.result, node.loc) for a, v in zip(args, given, strict=True)]
-        if "mul24" in name:
-            st.note(f"the operands of {name} fit in 24 bits")
-        given = at_most(st, given) if OPERATORS[name] == "min" else given
-        t, e = callee.result, Op(OPERATORS[name], tuple(given), node.loc)
-        return (
-            convert(e, common(t, t), t, node.loc)
-            if e.op in ("+", "-", "*", "/") and t.kind == "base"
-            else operation(e, t)
-        )
+        return _operated(st, node, callee.result, name, use)
     if name in SAME:
         return convert(expr(st, args[0], within(use)), args[0].type, callee.result, node.loc)
     result = scalar(callee.result)
@@ -376,6 +371,20 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
     if result is None or not args or any(scalar(a.type) is None for a in args):
         raise unsupported(f"the function '{callee.name}'", node.loc)
     return _of_numbers(st, node, callee, use)
+
+
+def _operated(st: State, node: Node, t: CType, name: str, use: Use) -> Expr:
+    """Lower a call of a function that stands for an operator."""
+    given = _numbers(st, node, use)
+    if t.kind in ("base", "int"):
+        given = [convert(v, a.type, t, node.loc) for a, v in zip(node.arguments, given, strict=True)]
+    if "mul24" in name:
+        st.note(f"the operands of {name} fit in 24 bits")
+    given = at_most(st, given) if OPERATORS[name] == "min" else given
+    e = Op(OPERATORS[name], tuple(given), node.loc)
+    if e.op in ("+", "-", "*", "/") and t.kind == "base":
+        return convert(e, common(t, t), t, node.loc)
+    return operation(e, t)
 
 
 def _ours(st: State, node: Node, name: str) -> None:
