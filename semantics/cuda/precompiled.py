@@ -16,7 +16,10 @@ from semantics.cuda.clang import ClangFailed, Prefix, Unit
 from semantics.cuda.shim import PATH
 
 MOST: Final = 16
-"""The most sets of options that it is kept for."""
+"""The most sets of options that it is kept for: those that came last."""
+
+COUNTED: Final = 256
+"""The most sets of options of which it is known how often they came."""
 
 OFTEN: Final = 4
 """The time that options come at which it is kept for them: keeping it takes as long as three parses."""
@@ -27,21 +30,35 @@ DESCRIPTORS: Final = Path("/dev/fd")
 Way = tuple[tuple[str, ...], Prefix | None]
 """Options, and the prefix of units that are parsed with them; None where these begin with nothing that is kept."""
 
-_kept: dict[tuple[str, ...], Way | int] = {}
-"""What stands for options; for those that came less often, how often that was."""
+_kept: dict[tuple[str, ...], Way] = {}
+"""What stands for options, the latest last."""
+
+_came: dict[tuple[str, ...], int] = {}
+"""How often other options came, the latest last."""
 
 
 def precompiled(options: tuple[str, ...]) -> Way:
     """The same options with the shim as it was parsed before, if they came often, or else as they are."""
-    found = _kept.get(options, 0)
-    if not isinstance(found, int):
-        return found
-    if found + 1 < OFTEN:
-        if found or len(_kept) < MOST:
-            _kept[options] = found + 1
-        return options, None
-    _kept[options] = way = _parsed(options) or (options, None)
-    return way
+    found = _kept.pop(options, None)
+    if found is None:
+        _came[options] = _came.pop(options, 0) + 1
+        if _came[options] < OFTEN:
+            if len(_came) > COUNTED:
+                del _came[next(iter(_came))]
+            return options, None
+        del _came[options]
+        found = _parsed(options) or (options, None)
+    _kept[options] = found
+    if len(_kept) > MOST:
+        _close(_kept.pop(next(iter(_kept))))
+    return found
+
+
+def _close(way: Way) -> None:
+    """Nothing begins with what was kept any more."""
+    if way[1] is not None:
+        with suppress(OSError, ValueError):
+            os.close(int(Path(way[0][-1]).name))
 
 
 def _parsed(options: tuple[str, ...]) -> Way | None:

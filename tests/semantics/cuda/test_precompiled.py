@@ -64,7 +64,7 @@ def said(unit: Unit) -> object:
 @pytest.mark.parametrize("host", [False, True])
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_tree_is_the_same(text: bytes, host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompiled, "_kept", {})
+    fresh(monkeypatch)
     plain = tuple(Request("x.cu", defines=("SIZE=4",), host=host).args)
     *_, (quick, prefix) = (precompiled.precompiled(plain) for _ in range(precompiled.OFTEN))
     assert "-include-pch" in quick
@@ -79,22 +79,49 @@ def test_the_tree_is_the_same(text: bytes, host: bool, monkeypatch: pytest.Monke
     ]
 
 
-def test_it_is_kept_for_options_that_come_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept, nor known to have come."""
     monkeypatch.setattr(precompiled, "_kept", {})
+    monkeypatch.setattr(precompiled, "_came", {})
+
+
+def options(i: int) -> tuple[str, ...]:
+    return tuple(Request("x.cu", defines=(f"N={i}",)).args)
+
+
+def test_it_is_kept_for_options_that_come_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And come last: those that came first are as they were, and their file is closed."""
+    fresh(monkeypatch)
     monkeypatch.setattr(precompiled, "MOST", 3)
-    options = [tuple(Request("x.cu", defines=(f"N={i}",)).args) for i in range(precompiled.MOST + 1)]
-    for each in options * (precompiled.OFTEN - 1):
+    every = [options(i) for i in range(precompiled.MOST + 1)]
+    for each in every * (precompiled.OFTEN - 1):
         assert precompiled.precompiled(each) == (each, None)
-    quick = [precompiled.precompiled(each)[0] for each in options]
-    assert quick[-1] == options[-1]
-    assert len({each[-1] for each in quick[:-1]}) == precompiled.MOST
-    assert [precompiled.precompiled(each)[0] for each in options] == quick
+    quick = [precompiled.precompiled(each)[0][-1] for each in every[:-1]]
+    assert len(set(quick)) == precompiled.MOST
+    assert [precompiled.precompiled(each)[0][-1] for each in every[:-1]] == quick
+    assert Path(quick[0]).exists()
+    last = precompiled.precompiled(every[-1])[0][-1]
+    assert last not in quick
+    assert not Path(quick[0]).exists()
+    assert [precompiled.precompiled(each)[0][-1] for each in every[1:]] == [*quick[1:], last]
+    assert precompiled.precompiled(every[0]) == (every[0], None)
+
+
+def test_options_that_come_once_stand_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh(monkeypatch)
+    monkeypatch.setattr(precompiled, "COUNTED", 8)
+    for i in range(100):
+        assert precompiled.precompiled(options(i)) == (options(i), None)
+    assert len(precompiled._came) == precompiled.COUNTED
+    *_, (quick, _) = (precompiled.precompiled(options(100)) for _ in range(precompiled.OFTEN))
+    assert "-include-pch" in quick
+    assert options(100) not in precompiled._came
 
 
 @pytest.mark.parametrize("broken", ["dim3=(", "float4=("])
 def test_a_shim_with_errors_is_parsed_each_time(broken: str, tmp_path: Path) -> None:
-    options = tuple(Request("x.cu", defines=(broken,)).args)
-    assert [precompiled.precompiled(options) for _ in range(5)] == [(options, None)] * 5
+    own = tuple(Request("x.cu", defines=(broken,)).args)
+    assert [precompiled.precompiled(own) for _ in range(5)] == [(own, None)] * 5
     path = tmp_path / "x.cu"
     path.write_bytes(TEXTS[0])
     words = set()
@@ -106,10 +133,10 @@ def test_a_shim_with_errors_is_parsed_each_time(broken: str, tmp_path: Path) -> 
 
 
 def test_where_files_have_no_numbers_it_is_parsed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompiled, "_kept", {})
+    fresh(monkeypatch)
     monkeypatch.setattr(precompiled, "DESCRIPTORS", tmp_path)
-    options = tuple(Request("x.cu").args)
-    assert [precompiled.precompiled(options) for _ in range(5)] == [(options, None)] * 5
+    own = tuple(Request("x.cu").args)
+    assert [precompiled.precompiled(own) for _ in range(5)] == [(own, None)] * 5
 
 
 def test_what_was_kept_and_does_not_work_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
