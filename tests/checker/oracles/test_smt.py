@@ -171,7 +171,8 @@ def test_a_question_too_hard_is_unknown() -> None:
 def test_a_query_ends_by_its_steps_and_by_the_clock(steps: int, longer: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smt, "STEPS", steps)
     monkeypatch.setattr(second, "LONGER", longer)
-    solver, (a, b, c) = z3.SimpleSolver(), z3.Ints("a b c")
+    context = z3.Context()  # which counts the steps of all its solvers
+    solver, (a, b, c) = z3.SimpleSolver(ctx=context), z3.Ints("a b c", context)
     solver.add(a * a * a + b * b * b + c * c * c == 42)
     assert smt._checked(solver, Encoding(SIGMA), "", 0.5).said == "unknown"
     taken = solver.statistics().get_key_value("rlimit count")
