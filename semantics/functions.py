@@ -116,6 +116,19 @@ def _half_turns(f: Callable[[float], float], x: float) -> float:
     return sine if f is math.sin else (1.0, 0.0, -1.0, 0.0)[quarters]
 
 
+def _cube_root(x: float) -> float:
+    """The number that is nearest to the cube root, which libraries of C miss by some."""
+    low = abs(float(np.cbrt(x)))
+    if low == 0 or not math.isfinite(low):
+        return math.copysign(low, x)
+    cube = abs(Fraction(x))
+    while Fraction(low) ** 3 > cube:
+        low = math.nextafter(low, 0.0)
+    while ((Fraction(low) + Fraction(high := math.nextafter(low, math.inf))) / 2) ** 3 < cube:
+        low = high
+    return math.copysign(low, x)
+
+
 def _length(*xs: float) -> float:
     if any(map(math.isinf, xs)):
         return math.inf
@@ -236,7 +249,7 @@ WORDS: Final[dict[str, Callable[..., float]]] = {
 """Functions of integers."""
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{f: getattr(np, f) for f in ("sqrt", "cbrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "hypot")},
+    **{f: getattr(np, f) for f in ("sqrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "hypot")},
     **{f: getattr(np, f) for f in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint")},
     **{f: getattr(np, f) for f in ("fmin", "fmax", "fmod", "copysign", "nextafter")},
     **{f: getattr(np, f"arc{f[1:]}") for f in ("asin", "acos", "atan", "atan2", "asinh", "acosh", "atanh")},
@@ -253,7 +266,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "lround": _round,
     "llround": _round,
     "rsqrt": lambda x: divided(1.0, float(np.sqrt(x))),
-    "rcbrt": lambda x: divided(1.0, float(np.cbrt(x))),
+    "cbrt": _cube_root,
+    "rcbrt": lambda x: divided(1.0, _cube_root(x)),
     "fdivide": divided,
     "fdim": _positive_difference,
     "remainder": _remainder,
