@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
 from logic.operators import COMPARISONS, denote
 from logic.syntax import INT, TRUE, Assign, Const, Expr, Op, Var
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import unsupported
@@ -82,7 +83,7 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
 
 def passed(st: State, decl: Node, name: str) -> Node | Chosen | None:
     """The functions that a pointer may lead to which the host gives a value, and its number, as a parameter."""
-    found = _named_somewhere(decl.unit, decl.type)
+    found = _named_somewhere(decl)
     if not found:
         return None
     _note_several(st, decl, found)
@@ -97,12 +98,30 @@ def _note_several(st: State, decl: Node, found: tuple[Node, ...]) -> None:
     )
 
 
-def _named_somewhere(unit: Unit, t: CType) -> tuple[Node, ...]:
-    """The functions of the device of a pointer's type that a text names without calling them, also where libclang shows
-    nothing of it; none if they are many, or one of them has no body here that is known: a lambda, a static member, an
-    instance that a template makes."""
-    wanted = _without_noexcept(t.inner.name if t.kind == "pointer" and t.inner is not None else t.name)
-    found, made, lost, todo = dict[int, Node](), set[str](), set[str](), list(own(unit))
+def _named_somewhere(decl: Node) -> tuple[Node, ...]:
+    """The functions that a pointer may lead to, or an element of a table, which the host gives a value; none if they
+    are many, or not all known."""
+    of = decl.type.inner if decl.type.kind == "array" else None
+    return _of_type(decl.unit, _type_name(of or decl.type))
+
+
+@lru_cache(maxsize=UNITS)
+def _of_type(unit: Unit, wanted: str) -> tuple[Node, ...]:
+    """The functions of the device of a type that a text names without calling them, also where libclang shows nothing
+    of it; none if they are many, or one of them has no body here that is known: a lambda, a static member, an instance
+    that a template makes."""
+    in_tree = _in_tree(unit, wanted)
+    in_text = None if in_tree is None else _in_text(unit, wanted, in_tree[1])
+    if in_tree is None or in_text is None:
+        return ()
+    found = {f.identity: f for f in (*in_tree[0], *in_text)}
+    return tuple(sorted(found.values(), key=lambda f: (f.span[0], f.offset))) if len(found) <= MOST else ()
+
+
+def _in_tree(unit: Unit, wanted: str) -> tuple[list[Node], set[str]] | None:
+    """The functions of a type that the syntax tree names without calling them, and all names of functions that are
+    resolved wherever they stand in it. None if a function of the type has no body that is known."""
+    found, resolved, open_, todo = list[Node](), set[str](), set[str](), list(own(unit))
     while todo:
         node = todo.pop()
         decl, callee = node.referenced, node.children[:1] if node.kind == "CALL_EXPR" else ()
@@ -111,45 +130,49 @@ def _named_somewhere(unit: Unit, t: CType) -> tuple[Node, ...]:
             todo += inner.children if inner.kind == "DECL_REF_EXPR" else (inner,)
         if decl is None or in_shim(decl):
             continue
-        if node.kind == "CALL_EXPR" and decl.kind == "CONVERSION_FUNCTION":
-            if wanted == _without_noexcept(node.type.inner.name if node.type.inner is not None else ""):
-                return ()
+        if node.kind == "CALL_EXPR" and decl.kind == "CONVERSION_FUNCTION":  # a lambda becomes a pointer
+            if _type_name(node.type) == wanted:
+                return None
         elif node.kind == "DECL_REF_EXPR" and decl.kind in ("FUNCTION_DECL", "CXX_METHOD"):
-            made.add(decl.name)
-            if _without_noexcept(decl.type.name) == wanted and _of_device(decl):
+            resolved.add(decl.name)
+            if _type_name(decl.type) == wanted and _of_device(decl):
                 if decl.kind == "CXX_METHOD" or decl.definition is None:
-                    return ()
-                found[decl.definition.identity] = decl.definition
+                    return None
+                found.append(decl.definition)
         elif node.kind == "DECL_REF_EXPR" and decl.kind == "OVERLOADED_DECL_REF":
-            lost.add(decl.name)
-    return _and_in_text(unit, wanted, found, made - lost)
+            open_.add(decl.name)
+    return found, resolved - open_
 
 
-def _and_in_text(unit: Unit, wanted: str, found: dict[int, Node], made: Collection[str]) -> tuple[Node, ...]:
-    """These functions, and others of the type with a name that the text has where it is not called: in what libclang
-    leaves out, or in a template. `made` are the names of functions that are known where the tree names them."""
-    words = set[str]()
+def _in_text(unit: Unit, wanted: str, resolved: Collection[str]) -> list[Node] | None:
+    """The functions of a type with a name that the text has where it is not called: in what libclang leaves out, or in
+    a template. None if one may be a member, or an instance of a template whose name is not `resolved`."""
+    words, found = set[str](), list[Node]()
     for file in {n.span[0] for n in own(unit)}:
-        text = blanked(unit.text(file)).decode("latin-1")
-        words |= {m[0] for m in _NAME.finditer(text)}
+        words |= {m[0] for m in _NAME.finditer(blanked(unit.text(file)).decode("latin-1"))}
     for f in functions(unit, members=True):
         if f.name not in words or not _of_device(f):
             continue
-        of_type = _without_noexcept(f.type.name) == wanted
-        if f.kind == "FUNCTION_DECL":
-            found |= {f.identity: f} if of_type else {}
-        elif f.name not in made if f.kind == "FUNCTION_TEMPLATE" else of_type or _in_template(f):
-            return ()
-    return tuple(sorted(found.values(), key=lambda f: (f.span[0], f.offset))) if len(found) <= MOST else ()
+        of_type = _type_name(f.type) == wanted
+        match f.kind:
+            case "FUNCTION_DECL" if of_type:
+                found.append(f)
+            case "FUNCTION_TEMPLATE" if f.name not in resolved:
+                return None
+            case "CXX_METHOD" if of_type or _in_template(f):
+                return None
+    return found
 
 
 _NAME: Final = re.compile(r"(?<!\w)[^\W\d]\w*(?!\w|\s*\(|\s*<[\w\s,:*&]*>\s*\()")
 """A name that is not called, as it is in f(1) and f<int, 2>(1)."""
 
 
-def _without_noexcept(name: str) -> str:
-    """The type of a function without that it throws nothing: pointers to others lead to it, too."""
-    return name.removesuffix(" noexcept")
+def _type_name(t: CType) -> str:
+    """The type of a function, or of those that a pointer or a reference leads to, without `noexcept`: pointers to
+    functions that may throw lead to such ones, too."""
+    t = t.inner if t.kind in ("pointer", "reference") and t.inner is not None else t
+    return t.name.removesuffix(" noexcept")
 
 
 def _in_template(f: Node) -> bool:
@@ -281,7 +304,7 @@ def _filled(st: State, table: Node, index: Node) -> Chosen | None:
         return None
     if decl.storage == "EXTERN":  # another file has it, and functions of its own
         return None
-    found = _named_somewhere(decl.unit, decl.type.inner or decl.type)
+    found = _named_somewhere(decl)
     if not found:
         return None
     _note_several(st, decl, found)
