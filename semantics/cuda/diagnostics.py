@@ -17,7 +17,7 @@ from semantics.cuda.errors import CudaError
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
 from semantics.cuda.parse import MISSING
-from semantics.cuda.shim import in_shim, is_shim, own
+from semantics.cuda.shim import in_shim, own, own_files
 
 _CUDA: Final = (
     r"cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
@@ -291,12 +291,6 @@ def _places(unit: Unit, file: str, offset: int) -> Iterator[Place]:
             seen.add(here)
             yield here
             todo += [(by, at) for name, by, at in unit.inclusions if name == here[0]]
-
-
-def own_files(unit: Unit) -> list[str]:
-    """The file and those that it includes, without the shim's."""
-    included = (name for name, by, _ in unit.inclusions if not is_shim(name) and not is_shim(by))
-    return list(dict.fromkeys((unit.path, *included)))
 
 
 def _defined(option: str) -> bytes:

@@ -28,9 +28,9 @@ from semantics.cuda.places import load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS
-from semantics.cuda.shim import in_shim, own
+from semantics.cuda.shim import in_shim, own, own_files
 from semantics.cuda.state import Address, Chosen, State
-from semantics.cuda.templates import functions
+from semantics.cuda.templates import functions, is_template
 
 Known = Mapping[int, int | None]
 """The values of parameters, by the numbers of their declarations."""
@@ -148,7 +148,7 @@ def _in_text(unit: Unit, wanted: str, resolved: Collection[str]) -> list[Node] |
     """The functions of a type with a name that the text has where it is not called: in what libclang leaves out, or in
     a template. None if one may be a member, or an instance of a template whose name is not `resolved`."""
     words, found = set[str](), list[Node]()
-    for file in {n.span[0] for n in own(unit)}:
+    for file in own_files(unit):
         words |= {m[0] for m in _NAME.finditer(blanked(unit.text(file)).decode("latin-1"))}
     for f in functions(unit, members=True):
         if f.name not in words or not _of_device(f):
@@ -159,7 +159,7 @@ def _in_text(unit: Unit, wanted: str, resolved: Collection[str]) -> list[Node] |
                 found.append(f)
             case "FUNCTION_TEMPLATE" if f.name not in resolved:
                 return None
-            case "CXX_METHOD" if of_type or _in_template(f):
+            case "CXX_METHOD" if of_type or is_template(f):
                 return None
     return found
 
@@ -173,14 +173,6 @@ def _type_name(t: CType) -> str:
     functions that may throw lead to such ones, too."""
     t = t.inner if t.kind in ("pointer", "reference") and t.inner is not None else t
     return t.name.removesuffix(" noexcept")
-
-
-def _in_template(f: Node) -> bool:
-    """Whether a member is one of a template, or of a structure in one."""
-    here = f.parent
-    while here is not None and here.kind in ("STRUCT_DECL", "CLASS_DECL", "UNION_DECL"):
-        here = here.parent
-    return here is not None and here.kind.startswith("CLASS_TEMPLATE")
 
 
 def _of_device(f: Node) -> bool:

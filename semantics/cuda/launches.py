@@ -10,12 +10,11 @@ from functools import lru_cache
 from typing import Final
 
 from semantics.cuda.clang import UNITS, Node, Unit
-from semantics.cuda.diagnostics import own_files
 from semantics.cuda.macros import pastes
 from semantics.cuda.mentions import Token, assignment, jumps, loads, mentions, names, reads, settled
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
-from semantics.cuda.shim import in_shim, own_nodes
+from semantics.cuda.shim import in_shim, own_files, own_nodes
 from semantics.cuda.templates import INSTANCE, functions, is_kernel
 
 Sizes = tuple[int, int, int]

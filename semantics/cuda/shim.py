@@ -162,6 +162,12 @@ def is_shim(file: str) -> bool:
     return file == PATH or file.startswith(HEADERS)
 
 
+def own_files(unit: Unit) -> list[str]:
+    """The file and those that it includes, without the shim's."""
+    included = (name for name, by, _ in unit.inclusions if not is_shim(name) and not is_shim(by))
+    return list(dict.fromkeys((unit.path, *included)))
+
+
 @lru_cache(maxsize=UNITS)
 def own(unit: Unit) -> tuple[Node, ...]:
     """The declarations right below the root of a unit, in source order, without those of the shim, which are most."""

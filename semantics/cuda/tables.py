@@ -6,18 +6,19 @@ it is declared, which is noted; nothing is known of one that host code in the fi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from logic.syntax import Const, Expr, Stmt, Write, statements
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.classes import bases
 from semantics.cuda.ctype import CType, innermost
 from semantics.cuda.errors import unsupported
-from semantics.cuda.lost import blanked
+from semantics.cuda.lost import WORD, blanked, without_directives
+from semantics.cuda.macros import pastes
 from semantics.cuda.modular import integer, remainder
+from semantics.cuda.shim import own, own_files
 from semantics.cuda.state import Address, State
-from semantics.cuda.templates import functions
 
 
 def note_table(st: State, decl: Node, root: str) -> None:
@@ -46,15 +47,42 @@ def note_table(st: State, decl: Node, root: str) -> None:
 
 
 def _named_by_host(decl: Node) -> bool:
-    """Whether the text of a function of the host has the name of a variable: it may give it a value, as
-    cudaMemcpyToSymbol does."""
-    name = re.compile(rb"(?<!\w)" + re.escape(decl.name.encode()) + rb"(?!\w)")
-    for f in functions(decl.unit, members=True):
-        file, start, end = f.span
-        on_device = any(c.kind in ("CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR") for c in f.children)
-        if not on_device and name.search(blanked(decl.unit.text(file)[start:end])):
-            return True
-    return False
+    """Whether something that is not code of the device names a variable, or a macro that does, or may: it may give it a
+    value, as cudaMemcpyToSymbol does."""
+    name = decl.name.encode()
+    macros = decl.unit.macros.saying(
+        lambda text: pastes(text) or name in (words := WORD.findall(text)) or _coded(words)
+    )
+    words = _outside_of_device(decl.unit)
+    return not words.isdisjoint((name, *map(str.encode, macros))) or _coded(words)
+
+
+def _coded(words: Iterable[bytes]) -> bool:
+    """Whether letters of a word are written as their numbers."""
+    return any(b"\\" in word for word in words)
+
+
+@lru_cache(maxsize=UNITS)
+def _outside_of_device(unit: Unit) -> frozenset[bytes]:
+    """The words of a unit's text that are not in functions of the device, in declarations of constants, or directives,
+    and the names there of what macros become: those in texts that clang gives up on, too."""
+    found, apart, todo = set[bytes](), dict[str, list[slice]](), list(own(unit))
+    while todo:
+        node = todo.pop()
+        attributes = {c.kind for c in node.children}
+        if attributes & ({"CUDACONSTANT_ATTR"} if node.kind == "VAR_DECL" else {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}):
+            file, start, end = node.span
+            apart.setdefault(file, []).append(slice(start, end))
+            continue
+        if node.kind == "DECL_REF_EXPR":
+            found.add(node.name.encode())
+        todo += node.children
+    for file in own_files(unit):
+        text = bytearray(without_directives(blanked(unit.text(file))))
+        for part in apart.get(file, ()):
+            text[part] = b" " * (part.stop - part.start)
+        found |= set(WORD.findall(bytes(text)))
+    return frozenset(found)
 
 
 def _items(t: CType, init: Node | None) -> list[Node | None] | None:

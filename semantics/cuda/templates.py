@@ -27,6 +27,7 @@ _ATTRIBUTE: Final = re.compile(
 _NAMESPACE: Final = re.compile(r"(?:\binline\s+)?\bnamespace(?:\s+([\w:]+))?\s*$")
 _SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL")
 _CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
+_AROUND: Final = (*_CLASSES, "CLASS_TEMPLATE_PARTIAL_SPECIALIZATION", "UNION_DECL")
 _PARAMETERS: Final = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
 _CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
 _MOST: Final = 64
@@ -43,7 +44,7 @@ def functions(unit: Unit, members: bool = False) -> Iterator[Node]:
     stack = list(reversed(own(unit)))
     while stack:
         node = stack.pop()
-        if node.kind in _SCOPES or (members and node.kind in _CLASSES and not in_shim(node)):
+        if node.kind in _SCOPES or (members and node.kind in _AROUND and not in_shim(node)):
             stack.extend(reversed(node.children))
         elif node.kind in wanted and node.is_definition and not in_shim(node):
             yield node
@@ -60,13 +61,13 @@ def kernels(unit: Unit) -> list[Node]:
 
 def is_template(kernel: Node) -> bool:
     """Whether a kernel is read as one of its instances: it is a template, or a member of one."""
-    return kernel.kind == "FUNCTION_TEMPLATE" or any(n.kind == "CLASS_TEMPLATE" for n in _around(kernel))
+    return kernel.kind == "FUNCTION_TEMPLATE" or any(n.kind.startswith("CLASS_TEMPLATE") for n in _around(kernel))
 
 
 def _around(kernel: Node) -> Iterator[Node]:
     """The namespaces and structures around a kernel, from within."""
     here = kernel.parent
-    while here is not None and here.kind in (*_SCOPES, *_CLASSES):
+    while here is not None and here.kind in (*_SCOPES, *_AROUND):
         yield here
         here = here.parent
 
@@ -79,7 +80,7 @@ def qualified(kernel: Node) -> str:
 
 def told(kernel: Node) -> str:
     """A kernel's full name, with the arguments of templates: `N::k<float, 256>`."""
-    names = [n.displayed if n.kind in _CLASSES else n.name for n in _around(kernel) if n.kind != "LINKAGE_SPEC"]
+    names = [n.displayed if n.kind in _AROUND else n.name for n in _around(kernel) if n.kind != "LINKAGE_SPEC"]
     path = "::".join(name for name in (*reversed(names), kernel.name) if name and "(" not in name)
     given = kernel.template_arguments
     return f"{path}<{', '.join(given)}>" if given or kernel.is_instance else path

@@ -130,6 +130,10 @@ UNKNOWN = {
     "template <int N> void host(Op *p) { *p = dear<N>; }",
     "a static member of what a template makes": "template <class T> struct H { static __device__ T dear(T a, T b) "
     "{ return 0; } }; template <class T> void host(Op *p) { *p = H<T>::dear; }",
+    "one of what a partial specialisation makes": "template <class T> struct H; template <class T> struct H<T *> "
+    "{ static __device__ T dear(T a, T b) { return 0; } }; void host(Op *p) { *p = missing(H<int *>::dear); }",
+    "one of a union": "union H { static __device__ int dear(int a, int b) { return 0; } }; "
+    "void host(Op *p) { *p = missing(H::dear); }",
     "an instance in host code that lacks a header": "template <int N> __device__ int dear(int a, int b) "
     "{ return a ^ N; } void host(Op *p) { *p = missing(dear<3>); }",
 }

@@ -163,6 +163,15 @@ FILLING = [
     "void host(int *h) { nothing.fill(off, h); }",
     "struct H { void fill(int *h) { cudaMemcpyToSymbolAsync(off, h, 8, 0, cudaMemcpyHostToDevice); } };",
     "template <class T> void host(T *h) { CHECK(cudaMemcpyToSymbol(off, h, 8)); }",
+    "struct H { H() { int h[2] = {8, 9}; cudaMemcpyToSymbol(off, h, 8); } }; static H init;",
+    "static int init = [] { int h[2] = {8, 9}; return (int)cudaMemcpyToSymbol(off, h, 8); }();",
+    "template <class T> struct H; template <class T> struct H<T *> { void f(T *h) { set(off, h); } };",
+    "static auto &other = off; void host(int *h) { cudaMemcpyToSymbol(other, h, 8); }",
+    "#define FILL(h) cudaMemcpyToSymbol(off, h, 8)\nvoid host(int *h) { FILL(h); }",
+    "#define FILL(h) cudaMemcpyToSymbol(off, h, 8)\nvoid host(int *h) { nothing.put(FILL(h)); }",
+    "#define FILL(n, h) nothing.fill(o##n, h)\nvoid host(int *h) { FILL(ff, h); }",
+    "#define BOTH __device__ int f() { return 0; } void host(int *h) { cudaMemcpyToSymbol(off, h, 8); }\nBOTH\n",
+    "void host(int *h) { nothing.fill(o\\u0066f, h); }",
 ]
 
 
@@ -173,13 +182,15 @@ def test_nothing_is_known_of_a_table_that_host_code_names(host: str, tmp_path: P
         "",
         "void host(int *h) { int offset = 1; /* off */ h[offset] = 2; }",
         "__device__ int f() { return off[0]; }",
+        "#define OFF(i) off[i]\n__device__ int f() { return OFF(0); }",
+        "struct H { int a; __device__ H() : a(off[0]) {} };",
     ]
     for table, text, known in (
         *(("__constant__ int off[2] = {3, 4};", other, True) for other in others),
         ("__constant__ const int off[2] = {3, 4};", host, True),
         ("__constant__ int off[2] = {3, 4};", host, False),
     ):
-        found = reading(f"{table} {text} {kernel}", tmp_path)
+        found = reading(f"{table}\n{text}\n{kernel}", tmp_path)
         assert (len(of_tables(found)) == 2) == known, text
         assert any("holds what it is declared with" in note for note in found.notes) == known
 
