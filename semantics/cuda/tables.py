@@ -6,8 +6,10 @@ it is declared, which is noted; nothing is known of one that host code in the fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 
 from logic.syntax import Const, Expr, Stmt, Write, statements
 from semantics.cuda.clang import UNITS, Node, Unit
@@ -62,15 +64,21 @@ def _coded(words: Iterable[bytes]) -> bool:
     return any(b"\\" in word for word in words)
 
 
+_LITERAL: Final = re.compile(rb'"(?:\w+::)*(\w+)"')
+"""The text of a word, as in cuModuleGetGlobal(.., "table")."""
+
+
 @lru_cache(maxsize=UNITS)
 def _outside_of_device(unit: Unit) -> frozenset[bytes]:
-    """The words of a unit's text that are not in functions of the device, in declarations of constants, or directives,
-    and the names there of what macros become: those in texts that clang gives up on, too."""
+    """The words of a unit's text that are not in functions of the device alone, in declarations of constants, or
+    directives, literals that are a word, and the names there of what macros become: those in texts that clang gives up
+    on, too."""
     found, apart, todo = set[bytes](), dict[str, list[slice]](), list(own(unit))
     while todo:
         node = todo.pop()
         attributes = {c.kind for c in node.children}
-        if attributes & ({"CUDACONSTANT_ATTR"} if node.kind == "VAR_DECL" else {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}):
+        on_device = {"CUDACONSTANT_ATTR"} if node.kind == "VAR_DECL" else {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}
+        if attributes & on_device and "CUDAHOST_ATTR" not in attributes:
             file, start, end = node.span
             apart.setdefault(file, []).append(slice(start, end))
             continue
@@ -81,7 +89,7 @@ def _outside_of_device(unit: Unit) -> frozenset[bytes]:
         text = bytearray(without_directives(blanked(unit.text(file))))
         for part in apart.get(file, ()):
             text[part] = b" " * (part.stop - part.start)
-        found |= set(WORD.findall(bytes(text)))
+        found |= {*WORD.findall(bytes(text)), *_LITERAL.findall(unit.text(file))}
     return frozenset(found)
 
 

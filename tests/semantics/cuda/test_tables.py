@@ -172,6 +172,8 @@ FILLING = [
     "#define FILL(n, h) nothing.fill(o##n, h)\nvoid host(int *h) { FILL(ff, h); }",
     "#define BOTH __device__ int f() { return 0; } void host(int *h) { cudaMemcpyToSymbol(off, h, 8); }\nBOTH\n",
     "void host(int *h) { nothing.fill(o\\u0066f, h); }",
+    'void host(int *h) { cudaMemcpyToSymbol("off", h, 8); }',
+    "__host__ __device__ void f(int *h) {\n#ifndef __CUDA_ARCH__\ncudaMemcpyToSymbol(off, h, 8);\n#endif\n}",
 ]
 
 
