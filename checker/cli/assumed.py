@@ -59,7 +59,7 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
     """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
     OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""
-    from checker.refutation.contracts import of_reading, of_tables
+    from checker.refutation.contracts import granted, of_tables
     from logic.stable import unwritten
 
     kernel, stable = reading.kernel, unwritten(reading.kernel)
@@ -76,7 +76,7 @@ def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequenc
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
     where = reading.kernel.loc.file if reading.kernel.loc else kernel.name
-    warn_of_data((*found, *of_reading(found, reading)), assumed, where)
+    warn_of_data(granted(found, reading), assumed, where)
     return tuple(dict.fromkeys((*found, *of_tables(reading))))
 
 

@@ -375,7 +375,7 @@ def outlined(
 ) -> tuple[Outline, str | None, Reading]:
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
-    from checker.refutation.contracts import of_reading
+    from checker.refutation.contracts import granted
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.contracts import arrays_of
@@ -396,8 +396,10 @@ def outlined(
     reading = under(reading, context, oracle)
     hints = annotated(args, reading.kernel)
     reading = replace(reading, kernel=hints.kernel)
-    launch = replace(launch, contracts=(*given, *of_reading(given, reading)))
-    context = replace(context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(given)), launch=launch)
+    launch = replace(launch, contracts=granted(given, reading))
+    context = replace(
+        context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(launch.contracts)), launch=launch
+    )
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 
@@ -447,13 +449,15 @@ def proved(results: Sequence[Result]) -> list[tuple[Context, Derivation]]:
 
 def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, oracle: Oracles) -> list[str]:
     """The assumptions that all of the bounds do without, together, and the reading of the kernel, too."""
-    from checker.refutation.contracts import for_reading, implied, of_tables
+    from checker.refutation.contracts import for_reading, implied, of_tables, of_types
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
-    found, tables = [], of_tables(reading)
-    for one in unneeded(bounds, SOUND, oracle, kept=tables):
-        launch = bounds[0][0].launch
+    if not bounds:
+        return []
+    found, launch = [], bounds[0][0].launch
+    kept = (*of_tables(reading), *of_types(launch.contracts, reading))
+    for one in unneeded(bounds, SOUND, oracle, kept=kept):
         less = without(launch, one)
         other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)

@@ -179,7 +179,7 @@ def _refuse_source_options(args: argparse.Namespace) -> None:
 def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
     """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
     under. Raises OptionProblem where the two contradict each other."""
-    from checker.refutation.contracts import of_reading
+    from checker.refutation.contracts import granted
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
     from logic.contracts import arrays_of
@@ -197,14 +197,17 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     facts = conj((*given.assumptions, *asked.assumptions), sigma)
     stated = assumed_of_data(reading, (*given.contracts, *contracts_of(args, sigma)), facts)
     launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
-    stable = arrays_of(stated)
-    context = Context(replace(sigma, stable=stable), metric, parse_hardware(args.hardware or "nvidia"), launch)
+    context = Context(
+        replace(sigma, stable=arrays_of(stated)), metric, parse_hardware(args.hardware or "nvidia"), launch
+    )
     if args.assume:
         check_assumptions(context, oracle)
     reading = under(reading, context, oracle)
     given = annotated(args, reading.kernel)
-    launch = replace(launch, contracts=(*stated, *of_reading(stated, reading)))
-    context = replace(context, sigma=replace(check_kernel(given.kernel), stable=stable), launch=launch)
+    launch = replace(launch, contracts=granted(stated, reading))
+    context = replace(
+        context, sigma=replace(check_kernel(given.kernel), stable=arrays_of(launch.contracts)), launch=launch
+    )
     return Outline(given.kernel, context, given.body), reading.notes
 
 

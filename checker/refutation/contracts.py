@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice, product
 from math import prod
 from typing import Final
@@ -24,6 +25,7 @@ from logic.syntax import (
     While,
     Write,
     evaluated,
+    local_vars,
     show,
     statements,
     subterms,
@@ -137,6 +139,11 @@ def of_reading(contracts: Sequence[Contract], reading: Reading) -> tuple[Contrac
     return tuple(c for c in implied(contracts, reading) if c not in contracts)
 
 
+def granted(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
+    """Contracts, with those that a reading takes for granted, and what the types of elements say."""
+    return tuple(dict.fromkeys((*contracts, *of_reading(contracts, reading), *of_types(contracts, reading))))
+
+
 def implied(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
     """The same, with those that are stated, too."""
     spans, types = dict(reading.spans), reading.types.arrays
@@ -159,9 +166,14 @@ def within(array: str, span: tuple[int, int]) -> tuple[Contract, ...]:
 def of_tables(reading: Reading) -> tuple[Contract, ...]:
     """The contracts on constant tables, as they are declared: limits of the elements of tables that tests of loops are
     made of, and the elements themselves of those that indices are made of, if they are few."""
-    types = reading.types.arrays
+    types, body = reading.types.arrays, reading.kernel.body
     plain = {a for a in unwritten(reading.kernel) & reading.tables.keys() if len(types.get(a, ())) == 1}
-    tested, indices = _made_of(reading.kernel.body) if plain else (set(), set())
+    if not plain:
+        return ()
+    of = _made_of(body, lambda e: {t.array for t in subterms(e) if isinstance(t, Read)})
+    writes = (s.index for s in statements(body) if isinstance(s, Write))
+    tested = set[str]().union(*map(of, _tests(body)))
+    indices = set[str]().union(*map(of, (*(t.index for t in _reads(body)), *writes)))
     found: list[Contract] = []
     for array in sorted(plain & tested):
         values, item = reading.tables[array], at_index(array, Var(f"{BOUND}0"))
@@ -173,21 +185,51 @@ def of_tables(reading: Reading) -> tuple[Contract, ...]:
     return tuple(found)
 
 
-def _made_of(body: Stmt) -> tuple[set[str], set[str]]:
-    """The arrays that tests of loops are made of, in a body, and those that indices are made of."""
+NARROW: Final = 16
+"""The bits of types whose limits are told of elements; of wider ones, where a mask, a shift or a remainder is taken."""
+
+
+def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
+    """The limits that elements have by their types, as contracts: of narrow ones that no thread writes, where they
+    lead to elements that contracts speak of, or loops are counted by them."""
+    types, body, about = reading.types.arrays, reading.kernel.body, arrays_of(contracts)
+    plain = {a for a in unwritten(reading.kernel) - reading.tables.keys() if len(types.get(a, ())) == 1}
+
+    def narrow(e: Expr) -> set[str]:
+        cut = (t.args for t in subterms(e) if isinstance(t, Op) and t.op in ("&", ">>", "%"))
+        parts = (args[0] for args in cut if isinstance(args[1], Const))
+        found = {t.array for part in parts for t in subterms(part) if isinstance(t, Read)}
+        read = {t.array for t in subterms(e) if isinstance(t, Read)} & plain
+        return found & plain | {a for a in read if all(t.bits <= NARROW for t in types[a])}
+
+    of = _made_of(body, narrow)
+    tested = set[str]().union(*map(of, _tests(body)))
+    counted = (s.value for s in statements(body) if isinstance(s, Assign) and s.var in tested & local_vars(s.value))
+    leading = (t.index for t in _reads(body) if t.array in about)
+    told = plain.intersection(set[str]().union(*map(of, (*counted, *leading))))
+    return tuple(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high)))
+
+
+def _made_of(body: Stmt, arrays: Callable[[Expr], set[str]]) -> Callable[[Expr], set[str]]:
+    """The variables that expressions of a body are made of, directly or through others, and some of the arrays read."""
     assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
     made: dict[str, set[str]] = {}
 
     def of(e: Expr) -> set[str]:
-        read = {t.array for t in subterms(e) if isinstance(t, Read)}
-        return read.union(*(made.get(t.name, ()) for t in subterms(e) if isinstance(t, Var)))
+        used = local_vars(e)
+        return arrays(e).union(used, *(made.get(x, ()) for x in used))
 
     while any(not of(e) <= made.get(x, set()) for x, e in assigned):
-        made = {x: set().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
-    tests = (s.cond for s in statements(body) if isinstance(s, While))
-    reads = (t.index for s in statements(body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Read))
-    writes = (s.index for s in statements(body) if isinstance(s, Write))
-    return set().union(*map(of, tests)), set().union(*map(of, (*reads, *writes)))
+        made = {x: set[str]().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
+    return of
+
+
+def _tests(body: Stmt) -> Iterator[Expr]:
+    return (s.cond for s in statements(body) if isinstance(s, While))
+
+
+def _reads(body: Stmt) -> Iterator[Read]:
+    return (t for s in statements(body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Read))
 
 
 def _range(
@@ -249,7 +291,11 @@ def _has(contents: Contents, i: int) -> bool:
 SIZES: Final = (0, 1, 2, 3, 5, 8)
 """Values of parameters for which data are looked for that keep contracts."""
 
+RAMPS: Final = tuple((first, step) for step in (0, 1, 2, 3) for first in (0, 1, -1, 2, 5))
+"""The first elements of arrays, and by how much they rise."""
+
 LENGTH: Final = 9
+LONGEST: Final = 1 << 16
 TRIES: Final = 20_000
 
 
@@ -271,15 +317,35 @@ def some_data(contracts: Sequence[Contract], assumed: Sequence[Expr] = ()) -> bo
     """
     names = sorted({t.name for c in contracts for e in _expressions(c) for t in subterms(e) if isinstance(t, Param)})
     arrays = sorted(frozenset[str]().union(*(c.arrays for c in contracts)))
-    ramps = [[first + step * i for i in range(LENGTH)] for step in (0, 1, 2, 3) for first in (0, 1, -1, 2, 5)]
     about = [e for e in assumed if {t.name for t in subterms(e) if isinstance(t, Param)} <= {*names}]
     sizes = [dict(zip(names, values, strict=True)) for values in islice(product(SIZES, repeat=len(names)), TRIES)]
     sizes = [params for params in sizes if all(_value(e, params, {}) for e in about)] or sizes
-    for params, values in islice(product(sizes, product(ramps, repeat=len(arrays))), TRIES):
-        held = dict(zip(arrays, values, strict=True))
-        if all(broken(c, params, held) is None for c in contracts):
+    few = max(1, TRIES // len(RAMPS) ** len(arrays))
+    return any(_ramps_keep(contracts, params, arrays) for params in sizes[:few])
+
+
+def _ramps_keep(contracts: Sequence[Contract], params: Mapping[str, Value], arrays: Sequence[str]) -> bool:
+    """Whether some of the arrays that are tried keep contracts, for these values of parameters."""
+    lengths = _lengths(contracts, params, arrays)
+
+    @cache
+    def keeps(c: Contract, chosen: tuple[tuple[str, int, int], ...]) -> bool:
+        held = {a: [first + step * i for i in range(lengths[a])] for a, first, step in chosen}
+        return broken(c, params, held) is None
+
+    for values in islice(product(RAMPS, repeat=len(arrays)), TRIES):
+        data = [(a, *ramp) for a, ramp in zip(arrays, values, strict=True)]
+        if all(keeps(c, tuple(one for one in data if one[0] in c.arrays)) for c in contracts):
             return True
     return False
+
+
+def _lengths(contracts: Sequence[Contract], params: Mapping[str, Value], arrays: Sequence[str]) -> dict[str, int]:
+    """The elements that data have: as many as the ranges of contracts ask for, unless these are too many."""
+    short = {a: range(LENGTH) for a in arrays}
+    more = [missing(c, params, short) for c in contracts]
+    found = {a: LENGTH + max((m.get(a, 0) for m in more), default=0) for a in arrays}
+    return {a: n if n <= LONGEST else LENGTH for a, n in found.items()}
 
 
 def doubt(contracts: Sequence[Contract], assumed: Sequence[Expr]) -> str:

@@ -1,0 +1,140 @@
+"""What the types of elements say: bounds where they lead to elements of which contracts speak, and none where they do
+not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from checker import recheck
+from checker.cli import main
+
+CONTRACT: Final = "//@ requires forall k in [0, HIGH): 1 <= len[k] && len[k] <= 4;\n"
+KERNEL: Final = """__global__ void decode(const TYPE *code, const int *len, TYPE *out, int n, TYPE *other) {
+    int at = 0;
+    while (at < n) { BODY }
+    out[threadIdx.x] = at;
+}
+"""
+
+
+def bound(source: str, folder: Path, *more: str) -> int:
+    path = folder / "k.cu"
+    path.write_text(source)
+    return main(["bound", str(path), "--metric", "sectors", "--block", "128", *more])
+
+
+def found(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[Any, str]:
+    """The bound of a kernel, and what is said beside it; both checkers judge its certificate."""
+    certificate = tmp_path / "c.json"
+    rc = bound(source, tmp_path, "--format", "json", "--certificate", str(certificate), *more)
+    out, err = capsys.readouterr()
+    (one,) = json.loads(out)["results"]
+    if rc == 0:
+        assert recheck.recheck(json.loads(certificate.read_text())).verdict == "valid"
+        assert main(["check", str(certificate)]) == 0
+        capsys.readouterr()
+    return one["bound"], err
+
+
+def source(kind: str, high: int | str, body: str) -> str:
+    return (CONTRACT + KERNEL).replace("TYPE", kind).replace("HIGH", str(high)).replace("BODY", body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "high", "body"),
+    [
+        ("unsigned char", 256, "at += len[code[at]];"),
+        ("unsigned char", 16, "at += len[code[at] & 15];"),
+        ("unsigned char", 16, "int c = code[at] >> 4; at += len[c];"),
+        ("signed char", 256, "at += len[code[at] + 128];"),
+        ("unsigned short", 65536, "at += len[code[at]];"),
+        ("int", 16, "at += len[code[at] & 15];"),
+        ("unsigned", 16, "at += len[code[at] >> 28];"),
+    ],
+)
+def test_elements_of_which_contracts_speak_at_elements(
+    kind: str, high: int, body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    q, err = found(source(kind, high, body), tmp_path, capsys)
+    assert q is not None
+    assert "max(0, n)" in q
+    assert "no small data" not in err
+
+
+@pytest.mark.parametrize(
+    ("kind", "high", "body"),
+    [
+        ("signed char", 256, "at += len[code[at]];"),
+        ("char", 256, "at += len[code[at]];"),
+        ("unsigned char", 255, "at += len[code[at]];"),
+        ("unsigned short", 256, "at += len[code[at]];"),
+        ("unsigned char", 256, "at += len[code[at] + 1];"),
+        ("unsigned char", 256, "at += len[code[at] - 1];"),
+        ("int", 16, "at += len[code[at] & 31];"),
+        ("int", 16, "at += len[code[at] % 16];"),
+        ("unsigned char", 256, "at += out[code[at]];"),
+    ],
+)
+def test_elements_that_may_lead_elsewhere(
+    kind: str, high: int, body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert found(source(kind, high, body), tmp_path, capsys)[0] is None
+
+
+@pytest.mark.parametrize("array", ["other", "code"])
+def test_arrays_that_are_written(array: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a signed element is said to be rests on a contract, which a written array can have none of."""
+    text = source("signed char", 256, f"{array}[at] = 3; at += len[code[at] + 128];").replace("const signed", "signed")
+    q, _ = found(text, tmp_path, capsys)
+    assert (q is None) == (array == "code")
+
+
+def test_counters_that_narrow_elements_raise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = KERNEL.replace("TYPE", "unsigned char")
+    q, _ = found(plain.replace("BODY", "at += 1 + code[at];"), tmp_path, capsys)
+    assert q is not None
+    assert "max(0, n)" in q
+    assert found(plain.replace("BODY", "at += code[at];"), tmp_path, capsys)[0] is None
+    signed = KERNEL.replace("TYPE", "signed char").replace("BODY", "at += 128 + code[at];")
+    assert found(signed, tmp_path, capsys)[0] is None
+    assert found(signed.replace("128", "129"), tmp_path, capsys)[0] is not None
+
+
+def test_limits_by_elements_are_what_they_were(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An element that only limits a loop has the number of its type as a limit, and there is nothing to assume."""
+    text = KERNEL.replace("TYPE", "unsigned char").replace("at < n", "at < code[n]").replace("BODY", "at++;")
+    assert bound(text, tmp_path) == 0
+    out = capsys.readouterr().out
+    assert "code[" not in out
+    assert "forall" not in out
+
+
+def test_contracts_that_types_contradict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = source("unsigned char", 256, "at += len[code[at]];")
+    found(f"//@ requires forall k in [0, n): code[k] < 0;\n//@ requires n > 0;\n{text}", tmp_path, capsys)
+    _, err = found(f"//@ requires code[0] < 0;\n{text}", tmp_path, capsys)
+    assert "no small data keep the contracts" in err
+
+
+@pytest.mark.parametrize(
+    ("high", "fact", "kept"),
+    [
+        ("256", "1 <= len[k]", True),
+        ("65536", "1 <= len[k]", True),
+        ("40 * n", "1 <= len[k]", True),
+        ("256", "1 <= len[2 * k + 1]", True),
+        ("256", "len[k] < len[k + 1]", True),
+        ("256", "1 <= len[k] && len[k] < 1", False),
+        ("256", "k < 255 && 1 <= len[k]", False),
+    ],
+)
+def test_small_data_are_as_long_as_ranges_are(
+    high: str, fact: str, kept: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = KERNEL.replace("TYPE", "int").replace("BODY", "at++;")
+    bound(f"//@ requires forall k in [0, {high}): {fact};\n//@ requires n > 0;\n{text}", tmp_path)
+    assert ("no small data" in capsys.readouterr().err) != kept
