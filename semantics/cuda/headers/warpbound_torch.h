@@ -177,7 +177,10 @@ template <class T, bool = true> struct AccumulateType { typedef acc_type<T> type
 template <class T> using opmath_type = acc_type<T>;
 template <class T> struct OpMathType { typedef acc_type<T> type; };
 template <class T, int N> struct alignas(sizeof(T) * N) __w_vector { T val[N]; };
-struct PhiloxCudaState { unsigned long long seed_, offset_; };
+/* While a graph is captured, the seed and the offset are in memory. */
+struct PhiloxCudaState {
+  unsigned long long seed_, offset_; const long long *__w_seed, *__w_offset; unsigned offset_intragraph_; bool captured_;
+};
 template <class T> struct numeric_limits {
   static __host__ __device__ constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
   static __host__ __device__ constexpr T max() { return std::numeric_limits<T>::max(); }
@@ -208,7 +211,9 @@ template <class... A> void *getCurrentCUDABlasHandle(A &&...);
 template <class T> inline __host__ __device__ T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 namespace philox {
 inline __device__ std::tuple<unsigned long long, unsigned long long> unpack(PhiloxCudaState s) {
-  return std::make_tuple(s.seed_, s.offset_);
+  unsigned long long seed = s.seed_, offset = s.offset_;
+  if (s.captured_) { seed = *s.__w_seed; offset = *s.__w_offset + s.offset_intragraph_; }
+  return std::make_tuple(seed, offset);
 }
 }
 namespace detail {

@@ -121,6 +121,9 @@ __global__ void k(const float *x, float *y, at::PhiloxCudaState rng) {{
 }}
 """
     kernel = read(text).kernel
-    given = {p.name: {"rng.seed_": 7, "rng.offset_": 3}[p.name] for p in kernel.params}
-    arrays = run(kernel, (64, 1, 1), (1, 1, 1), given, {"x": [float(i) for i in range(64)]}).arrays
-    assert [arrays["y"][i] for i in range(4)] == [2016.0, 3.0, 10.0, 2147483648.0]
+    for captured, total in ((0, 10.0), (1, 111.0)):
+        values = {"rng.seed_": 7, "rng.offset_": 3, "rng.offset_intragraph_": 1, "rng.captured_": captured}
+        given = {p.name: values[p.name] for p in kernel.params}
+        filled: dict[str, list[float]] = {"x": [*map(float, range(64))], "rng.__w_seed": [100], "rng.__w_offset": [10]}
+        arrays = run(kernel, (64, 1, 1), (1, 1, 1), given, filled).arrays
+        assert [arrays["y"][i] for i in range(4)] == [2016.0, 3.0, total, 2147483648.0]
