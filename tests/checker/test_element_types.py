@@ -11,6 +11,10 @@ import pytest
 
 from checker import recheck
 from checker.cli import main
+from checker.refutation.contracts import of_types, within
+from logic.contracts import Contract, element
+from logic.syntax import Const, Op, Var
+from semantics.cuda import read_cuda
 
 CONTRACT: Final = "//@ requires forall k in [0, HIGH): 1 <= len[k] && len[k] <= 4;\n"
 KERNEL: Final = """__global__ void decode(const TYPE *code, const int *len, TYPE *out, int n, TYPE *other) {
@@ -102,6 +106,34 @@ def test_counters_that_narrow_elements_raise(tmp_path: Path, capsys: pytest.Capt
     signed = KERNEL.replace("TYPE", "signed char").replace("BODY", "at += 128 + code[at];")
     assert found(signed, tmp_path, capsys)[0] is None
     assert found(signed.replace("128", "129"), tmp_path, capsys)[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "arrays"),
+    [
+        ("out[0] = x[a[0]];", []),
+        ("out[0] = row[a[0]];", ["a"]),
+        ("int m = a[0]; out[0] = row[m];", ["a"]),
+        ("out[0] = row[a[0]]; a[1] = 0;", []),
+        ("out[0] = row[x[0]];", []),
+        ("out[0] = row[x[0] & 7];", ["x"]),
+        ("int m = a[0]; for (int j = 0; j < m; j++) out[j] = 0;", []),
+        ("int m = 0; for (int j = 0; j < n; j++) m += a[j]; out[0] = m;", []),
+        ("int m = 0; for (int j = 0; j < n; j++) m += a[j]; while (m < n) m++;", ["a"]),
+        ("for (int j = 0; j < n; j += a[j]) out[j] = 0;", ["a"]),
+        ("for (int j = 0; j < n; j += x[j]) out[j] = 0;", []),
+        ("for (int j = 0; j < n; j += x[j] & 7) out[j] = 0;", ["x"]),
+    ],
+)
+def test_elements_whose_limits_are_told(body: str, arrays: list[str], tmp_path: Path) -> None:
+    """Those that nothing writes, where they lead to elements of which a contract speaks, or count a loop on."""
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(unsigned char *a, int *x, int *row, int *out, int n) {{ {body} }}")
+    rising = Contract(((None, None),), Op("<=", (Const(0), element("row", Var("?i0")))))
+    told = of_types([rising], read_cuda(str(path)))
+    assert sorted({a for c in told for a in c.arrays}) == arrays
+    limits = {"a": (0, 255), "x": (-(2**31), 2**31 - 1)}
+    assert list(told) == [c for a in arrays for c in within(a, limits[a])]
 
 
 def test_limits_by_elements_are_what_they_were(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
