@@ -53,8 +53,8 @@ def ways(goal: Poly) -> Iterator[Way]:
 
 
 def shared(goal: Poly) -> Iterator[Way]:
-    """The ways in which what factors are multiplied by has to pay for the rest of a goal, too: of each it is known that
-    it is at least what stands inside it. The rest has no factors in it."""
+    """Ways to write a goal whose terms without factors may be negative, so that its products have to pay for them: of
+    each factor max(0, e) it is known besides that it is at least e."""
     products = Poly(tuple((m, c) for m, c in goal.terms if len(m) > 1))
     inside = {a for m, _ in products.terms for a in m}
     for kept in dict.fromkeys((*_apart(products), *_outweighed(products))):

@@ -34,7 +34,7 @@ STEPS: Final = 200_000
 """cvc5's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
 
 LONGER: Final = 8
-"""How many times as long, by the clock, a query may take: for steps that take longer, and where others work as well."""
+"""How many times its limit a query may take by the clock: some steps take longer, and a busy machine is slower."""
 
 GRACE: Final = 10.0
 """Seconds that the process may take beyond that, its start included."""

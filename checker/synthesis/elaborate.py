@@ -266,15 +266,16 @@ class Elaborator(Walk[Poly]):
             return None
         key = node.before, node.cond, node.loc
         if key not in self._ranges:
-            self._ranges[key] = ranges_of(node, lambda then, more: self.price(node, then, more), self.context)
+            self._ranges[key] = ranges_of(node, lambda then, more: self._side(node, then, more), self.context)
         return self._ranges[key]
 
-    def price(self, node: Fork, then: bool, more: P) -> Fraction:
+    def _side(self, node: Fork, then: bool, more: P) -> Fraction:
         """The cost of the statements on a side of a branch where more is known, whichever of them are executed."""
         side = node.then if then else node.orelse
         return self._price(under(side, more, self.context)) if isinstance(side, Flow) else Fraction(0)
 
     def _price(self, flow: Flow) -> Fraction:
+        """The cost of the statements of a flow without loops, those on both sides of its branches included."""
         total = Fraction(0)
         for node in flow.nodes:
             match node:

@@ -124,8 +124,9 @@ def first_of_warp(context: Context, warp: int) -> Poly | None:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """How far the last lane of a warp is from failing a test, where lanes share that, how much farther than each lane,
-    if that can be said, and than the first."""
+    """A comparison that lanes pass up to one of them, and the others fail. `far` is how far the last lane of a warp is
+    from failing, which its lanes share: the test parts them where that is from 1 to `gap`. `place` is how much farther
+    the last lane is than the one that executes, None where no expression says so, and `gap` than the first one."""
 
     far: Expr
     place: Expr | None
@@ -146,8 +147,8 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The ends of the ranges in which a branch is proved by itself: up to the last of them the test parts lanes, from 1
-    on; below all fail, and beyond none does."""
+    """The ends of the ranges of `test.far`, the first of which begins at 1, in each of which a branch is proved by
+    itself. Below them all lanes fail the test, beyond them all pass it."""
 
     test: Test
     ends: tuple[int, ...]

@@ -586,7 +586,7 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> lp.Row:
     stores = [store for order in orders for store in _stores(order, context, _turns(entry) if turns else ())]
     sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
     args = {a.arg for m in entry.terms for a in atoms(monomial(m)) if isinstance(a, Max0)} if sizes else ()
-    if any(all(evaluate(p, store, risen) <= 0 for store in stores) for p in args):  # as n - 96*gridDim.x is, else
+    if any(all(evaluate(p, store, risen) <= 0 for store in stores) for p in args):  # as n - 96*gridDim.x in large grids
         stores += [store | sizes for store in stores]
     for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}

@@ -206,7 +206,7 @@ def _name(st: State, node: Node, _: Use) -> Expr:
 
 
 def _real(value: float, t: Type, loc: Loc | None) -> Expr:
-    """A number of a base type; an infinite one, and what is none, as quotients by zero."""
+    """The literal of a floating number; quotients by zero for infinity and for what is not a number."""
     end = "f" if t.name == "float" else ""
     if math.isfinite(value):
         return Const(f"{value}{end}", t, loc)

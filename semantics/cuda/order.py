@@ -39,8 +39,8 @@ _POINTER: Final = "*"
 
 
 def check_order(st: State, loc: Loc | None, parts: Sequence[Node], calls: bool = True) -> None:
-    """Raises where one of the parts of an expression changes what another one uses. What the same `calls` do in several
-    parts is looked at where it is known (`semantics.cuda.sequence`)."""
+    """Raises where one of the parts of an expression changes what another one uses. With `calls`, parts that make the
+    same calls pass: once these are lowered, `semantics.cuda.sequence` looks at what they do."""
     if not any(p.acts for p in parts):
         return
     written = [_written(st, p) for p in parts]

@@ -55,7 +55,7 @@ def precompiled(options: tuple[str, ...]) -> Way:
 
 
 def _close(way: Way) -> None:
-    """Nothing begins with what was kept any more."""
+    """Close the file of a prefix that is dropped."""
     if way[1] is not None:
         with suppress(OSError, ValueError):
             os.close(int(Path(way[0][-1]).name))
