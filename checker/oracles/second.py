@@ -33,7 +33,7 @@ UNKNOWN: Final = "unknown"
 STEPS: Final = 200_000
 """cvc5's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
 
-LONGER: Final = 8
+LONGER: Final = 3
 """How many times its limit a query may take by the clock: some steps take longer, and a busy machine is slower."""
 
 GRACE: Final = 10.0

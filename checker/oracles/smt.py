@@ -51,7 +51,7 @@ MEMORY: Final = 192
 """MiB that Z3 may have, past which it does not know: with what it is about to take, some 350 in all."""
 QUICK: Final = 0.2
 """The seconds that Z3's plain solver may take."""
-STEPS: Final = 3_000_000
+STEPS: Final = 1_000_000
 """Z3's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
 SOON: Final = 8
 """The stores that are drawn before lanes are looked at: more would delay what is true, which is asked as often."""
@@ -294,14 +294,15 @@ def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
     """The answer of Z3: its plain solver, which decides most of what it decides in half the time, or else all of it."""
     z3 = _z3()
     plain, whole = z3.SimpleSolver(ctx=encoding.context), z3.Solver(ctx=encoding.context)
-    plain.add(*claims, *encoding.axioms, *encoding.growth())
+    asked = [*claims, *encoding.axioms, *encoding.growth()]
+    plain.add(*asked)
     text = plain.to_smt2()
 
     def ask(limit: float) -> Answer:
         quick = _checked(plain, encoding, text, min(limit, QUICK))
         if quick.said != "unknown" or limit <= QUICK:
             return quick
-        whole.add(plain.assertions())
+        whole.add(*asked)  # of what the plain solver keeps, it may have made many
         return _checked(whole, encoding, text, limit - QUICK)
 
     return desk.put(text, engine(), ask)
