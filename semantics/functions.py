@@ -309,6 +309,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: converter(f, "rn") for name, f in HALVES.items()},
     "given": lambda *_: 1,
     "part": lambda whole, _: whole,
+    "either": lambda first, *_: first,
     "pack": lambda first, *_: first,
 }
 """C's names of the functions on `double`; `sqrtf` and the fast `__sqrtf` are the same function, rounded to float, but

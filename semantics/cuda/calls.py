@@ -517,7 +517,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
             "Assign its result to a variable first.",
         )
     st.emit(*stmts)
-    return keep(st, value, changed) if isinstance(value, Expr) else value
+    return keep(st, value, node.type, changed) if isinstance(value, Expr) else value
 
 
 def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Node:

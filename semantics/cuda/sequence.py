@@ -1,7 +1,7 @@
 """Parts of an expression that C++ evaluates in an order of its own choice, where one of them calls a function that
 changes something. They are lowered from left to right, and refused where another order may give other values; but calls
-that do the same to the same variables, `vec3(random(s), random(s), random(s))`, are made from left to right: any other
-order gives the same values to other parts. The ledger says so.
+that do the same to the same variables, `vec3(random(s), random(s), random(s))`, have the same effects and give the same
+values in any order, if to other parts. A run makes them from left to right; nothing is known of what a part gets.
 
 That is seen in what the parts have become, whatever the functions are called for: pointers, references, the object of a
 method, variables that a lambda captures. What does not count is a `__syncthreads()` in a function: a value that another
@@ -16,7 +16,10 @@ from typing import Final, TypeVar
 
 from logic.source import Loc
 from logic.syntax import (
+    INT,
     Assign,
+    Const,
+    Decl,
     Expr,
     If,
     Op,
@@ -34,7 +37,10 @@ from logic.syntax import (
     written,
 )
 from logic.typing import type_of
+from semantics.cuda.convert import based, called, retyped
+from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError
+from semantics.cuda.modular import masked
 from semantics.cuda.state import Address, Bits, Local, Spill, State, This, Use
 
 T = TypeVar("T")
@@ -78,8 +84,8 @@ class Unordered:
         self._values: list[object] = []
         self._marks = [self._now()]
 
-    def _now(self) -> tuple[int, int]:
-        return len(self._st.out), len(self._st.acted)
+    def _now(self) -> tuple[int, int, int]:
+        return len(self._st.out), len(self._st.acted), len(self._st.locals)
 
     def part(self, value: T) -> T:
         """The value of a part, when all that it does has just been emitted."""
@@ -93,28 +99,55 @@ class Unordered:
             return
         spans = list(zip(self._marks, self._marks[1:], strict=False))
         used = [
-            _names(self._st.out[a:b]) | _of(value) for ((a, _), (b, _)), value in zip(spans, self._values, strict=True)
+            _names(self._st.out[a[0] : b[0]]) | _of(value) for (a, b), value in zip(spans, self._values, strict=True)
         ]
-        for i, ((_, begin), (_, end)) in enumerate(spans):
+        alike = dict[tuple[int, ...], None]()
+        for i, ((_, begin, _), (_, end, _)) in enumerate(spans):
             changed = frozenset[str]().union(*self._st.acted[begin:end])
             for name in sorted(changed & frozenset[str]().union(*used[:i], *used[i + 1 :])):
                 what = f"a call changes '{name}', which is also used in this expression, and C++ does not say which"
                 wrong = CudaError(f"{what} comes first", loc, "Use two statements.")
-                users = [j for j, names in enumerate(used) if name in names]
+                users = tuple(j for j, names in enumerate(used) if name in names)
                 if any(name in _of(self._values[j]) for j in users):
                     raise Spill(KEPT, otherwise=wrong)
-                if not self._alike([spans[j] for j in users]):
+                if not self._alike(users):
                     raise wrong
-                self._st.note(
-                    "calls in one expression that change the same in the same way are made from left to right"
-                )
+                alike[users] = None
+        for users in alike:
+            self._exchange(users, loc)
 
-    def _alike(self, spans: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> bool:
+    def _done(self, part: int) -> tuple[list[Stmt], list[Decl]]:
+        """The statements of a part, and the variables that it declares."""
+        (a, _, first), (b, _, last) = self._marks[part : part + 2]
+        return self._st.out[a:b], self._st.locals[first:last]
+
+    def _alike(self, parts: Sequence[int]) -> bool:
         """Whether parts do the same, each with variables of its own."""
-        done = [self._st.out[a:b] for (a, _), (b, _) in spans]
-        own = [written(seq(*stmts)) for stmts in done]
-        shared = frozenset[str]().union(*(a & b for i, a in enumerate(own) for b in own[i + 1 :]))
-        return len({_numbered(stmts, names - shared) for stmts, names in zip(done, own, strict=True)}) == 1
+        done = [self._done(p) for p in parts]
+        texts = {(len(own), _numbered(stmts, frozenset(d.name for d in own))) for stmts, own in done}
+        return len(texts) == 1
+
+    def _exchange(self, parts: Sequence[int], loc: Loc | None) -> None:
+        """Forget which of the parts that do the same has got which values. A run goes from left to right."""
+        st, owned = self._st, [self._done(p)[1] for p in parts]
+        st.note("calls in one expression that do the same to the same variables may come in any order")
+        for same in zip(*owned, strict=True):
+            values = [based(Var(d.name), d.type, loc) for d in same]
+            for i, (d, p) in enumerate(zip(same, parts, strict=True)):
+                part, t = self._values[p], st.integers.get(d.name)
+                if isinstance(part, Expr) and d.name not in _of(part):
+                    continue
+                if d.type == INT and (t is None or t.bits > 32):
+                    what = "calls in this expression change the same, and C++ does not say which"
+                    raise CudaError(f"{what} comes first", loc, "Use two statements.")
+                st.unknowns += 1
+                others = [value for value, _ in values[:i] + values[i + 1 :]]
+                found = retyped(
+                    called("either", values[i][0], [*others, Const(st.unknowns)], loc), values[i][1], d.type, loc
+                )
+                st.emit(Assign(d.name, found if t is None else masked(found, t), loc))
+                st.implied.pop(d.name, None)
+                st.reals.pop(d.name, None)
 
 
 def _numbered(stmts: Sequence[Stmt], own: frozenset[str]) -> str:
@@ -126,11 +159,13 @@ def _numbered(stmts: Sequence[Stmt], own: frozenset[str]) -> str:
     )
 
 
-def keep(st: State, value: Expr, changed: frozenset[str]) -> Expr:
+def keep(st: State, value: Expr, t: CType, changed: frozenset[str]) -> Expr:
     """The value of a call in a variable, if it is made of what the call changes, and other calls may."""
     if KEPT not in st.laid or not _of(value) & changed:
         return value
-    return st.saved(value, type_of(value, st.sigma))
+    local = st.declare("t", type_of(value, st.sigma), value.loc, settled=True, of=t)
+    st.emit(Assign(local.name, value, value.loc))
+    return Var(local.name, value.loc)
 
 
 def changes(stmts: list[Stmt]) -> frozenset[str]:

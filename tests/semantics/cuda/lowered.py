@@ -34,6 +34,8 @@ class Lowered:
                 return self.names[f"tid.{axis}"]
             case Read(array, index):
                 return self.cell(array, int(self.value(index)))
+            case Op("as:double" | "call:either" | "int", (x, *_)):
+                return self.value(x)
             case Op(op, args):
                 return denote(op, tuple(self.value(a) for a in args))
         raise NotImplementedError(e)

@@ -5,22 +5,15 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from checker.oracles import Oracles
-from checker.synthesis.bound import find_bounds
-from checker.synthesis.outline import Outline, bare
-from logic.assertions import Context, Launch
-from logic.metrics import HARDWARE, METRICS
-from logic.potentials import evaluate
 from logic.syntax import show_stmt
-from logic.typing import check_kernel
-from semantics.cuda import CudaError, Reading, read_cuda
+from semantics.cuda import CudaError, Reading
 from semantics.cuda.ptx import assemblies, code, immediate
+from tests.semantics.cuda.bounds import bound
 from tests.semantics.cuda.lowered import Lowered
 
 Lower = Callable[..., str]
@@ -219,17 +212,6 @@ def test_values(read: Read) -> None:
 
 
 # --- what they cost --------------------------------------------------------------------------------------------------
-
-
-def bound(text: str, metric: str, tmp_path: Path) -> Fraction:
-    path = tmp_path / "k.cu"
-    path.write_text(text)
-    kernel = read_cuda(str(path)).kernel
-    context = Context(check_kernel(kernel), METRICS[metric], HARDWARE["nvidia"], Launch((32, 1, 1), (1, 1, 1), ()))
-    (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), [METRICS[metric]], Oracles())
-    assert found.verdict == "certified"
-    assert found.claim is not None
-    return evaluate(found.claim.pre.q, {})
 
 
 @pytest.mark.parametrize("row", [16, 24, 32, 40, 64, 72])

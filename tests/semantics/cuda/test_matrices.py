@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from checker.oracles import Oracles
-from checker.synthesis.bound import find_bounds
-from checker.synthesis.outline import Outline, bare
-from logic.assertions import Context, Launch
-from logic.metrics import HARDWARE, METRICS
-from logic.potentials import Leaf, evaluate
 from logic.syntax import Param, show_stmt
-from logic.typing import check_kernel
-from semantics.cuda import Reading, read_cuda
+from semantics.cuda import Reading
 from semantics.grid import run
+from tests.semantics.cuda.bounds import bound
 
 Read = Callable[..., Reading]
 Refused = Callable[[str, str], None]
@@ -27,17 +20,6 @@ Refused = Callable[[str, str], None]
 HEAD: Final = "#include <mma.h>\nusing namespace nvcuda::wmma;\n"
 SIZES: Final = {"half": 2, "__nv_bfloat16": 2, "signed char": 1, "float": 4, "double": 8, "int": 4}
 STORED: Final = {"precision::tf32": "float"}
-
-
-def bound(text: str, metric: str, folder: Path, at: dict[Leaf, int] | None = None) -> Fraction:
-    path = folder / "k.cu"
-    path.write_text(HEAD + text)
-    kernel = read_cuda(str(path)).kernel
-    context = Context(check_kernel(kernel), METRICS[metric], HARDWARE["nvidia"], Launch((32, 1, 1), (1, 1, 1), ()))
-    (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), [METRICS[metric]], Oracles())
-    assert found.verdict == "certified"
-    assert found.claim is not None
-    return evaluate(found.claim.pre.q, at or {})
 
 
 def accesses(use: str, shape: tuple[int, int, int], size: int, by_rows: bool, step: int) -> Iterator[list[range]]:
@@ -107,8 +89,8 @@ def test_loads_cost_what_their_elements_touch(
 ) -> None:
     use, shape, name, by_rows, step = case
     parts = list(accesses(use, shape, SIZES[STORED.get(name, name)], by_rows, step))
-    assert bound(loaded(*case, "global"), "sectors", tmp_path) == sum(map(sectors, parts))
-    assert bound(loaded(*case, "shared"), "conflicts", tmp_path) == sum(map(conflicts, parts))
+    assert bound(HEAD + loaded(*case, "global"), "sectors", tmp_path) == sum(map(sectors, parts))
+    assert bound(HEAD + loaded(*case, "shared"), "conflicts", tmp_path) == sum(map(conflicts, parts))
 
 
 STORED_AS: Final = [("float", "mem_row_major"), ("float", "mem_col_major"), ("half", "mem_row_major")]
@@ -131,7 +113,7 @@ def test_stores_write_all_of_a_matrix_and_cost_it(
     assert len(written) * (1 + pairs) == m * n
     assert set(written) == set(range(m * n // (1 + pairs)))
     parts = accesses("c", shape, SIZES[name], layout == "mem_row_major", step)
-    assert bound(text, "sectors", tmp_path) == ran.max_per_warp["sectors"] == sum(map(sectors, parts))
+    assert bound(HEAD + text, "sectors", tmp_path) == ran.max_per_warp["sectors"] == sum(map(sectors, parts))
 
 
 PRODUCT: Final = """
@@ -154,8 +136,8 @@ __global__ void k(const half *a, const half *b, float *c, int n, int k) {
 def test_a_product_whose_sizes_are_parameters(tmp_path: Path) -> None:
     """Two loads of 32 sectors a turn, and a load and a store of an accumulator, in which every other row may begin in
     the middle of a sector."""
-    assert bound(PRODUCT, "sectors", tmp_path, {Param("n"): 64, Param("k"): 48}) == 3 * 64 + 2 * 4 * (4 + 4 * 2)
-    assert bound(PRODUCT, "divwarps", tmp_path) == 0
+    assert bound(HEAD + PRODUCT, "sectors", tmp_path, {Param("n"): 64, Param("k"): 48}) == 3 * 64 + 2 * 4 * (4 + 4 * 2)
+    assert bound(HEAD + PRODUCT, "divwarps", tmp_path) == 0
 
 
 def test_products_are_operators_on_all_that_a_thread_has(read: Read) -> None:
@@ -181,7 +163,7 @@ def test_halves_are_there_twice(read: Read) -> None:
 def test_fragments_in_arrays_cost_the_same(tmp_path: Path) -> None:
     text = """__global__ void k(const half *p, half *q) { fragment<matrix_a, 16, 16, 16, half, row_major> a[2];
       for (int i = 0; i < 2; i++) load_matrix_sync(a[i], p + 256 * i, 16); q[threadIdx.x] = a[0].x[1]; }"""
-    assert bound(text, "sectors", tmp_path) == 66
+    assert bound(HEAD + text, "sectors", tmp_path) == 66
 
 
 def test_refused(refused: Refused) -> None:

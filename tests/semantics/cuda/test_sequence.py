@@ -10,6 +10,7 @@ import pytest
 from logic.syntax import show_stmt
 from semantics.cuda import Reading, read_cuda
 from semantics.grid import run
+from tests.semantics.cuda.bounds import bound
 from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
@@ -17,6 +18,8 @@ struct Pair { int x, y; };
 __device__ int bump(int *p, int i) { p[i] += 1; return p[i]; }
 __device__ int offset(int *p, int i) { int j = p[i]; p[i] = j + 2; return j; }
 __device__ int next(int &state) { state = state * 5 + 3; return state & 7; }
+__device__ int moved(int &s, int &i) { s = 2 * (s + i); i = 0; return s; }
+__device__ long wide(long &s) { s = s * 5 + 3; return s; }
 __device__ int *advance(int *p, int &i) { i++; return p + i; }
 __device__ Pair both(int *p, int i) { Pair r = {p[i], i}; p[i] = 0; return r; }
 __device__ void put(int *p, int v) { p[0] = v; }
@@ -65,6 +68,8 @@ def test_as_a_host_compiler_has_it(read: Callable[..., Reading], std: str, tmp_p
 
 OPEN = [
     "B[0] = bump(A, 1) + bump(A, 1) + A[1];",
+    "int s = 1, i = 2, j = 3; B[0] = moved(s, i) + moved(s, j);",
+    "long s = 1; B[0] = wide(s) + wide(s);",
     "int i = 1; B[0] = bump(A, i++) + bump(A, i++);",
     "B[0] = A[1] * bump(A, 1);",
     "B[0] = bump(A, 4) * offset(A + 8, 4);",
@@ -109,15 +114,37 @@ def test_calls_that_do_the_same_as_a_host_compiler_has_them(read: Callable[..., 
     assert differences(read, BEFORE, ALIKE, tmp_path) == []
 
 
-def test_calls_that_do_the_same_are_made_from_left_to_right(read: Callable[..., Reading]) -> None:
-    """Which is assumed, as C++ leaves it open; none sees what those after it do."""
+def test_nothing_is_known_of_which_value_a_part_gets(read: Callable[..., Reading]) -> None:
+    """A run makes the calls from left to right."""
     found = read(f"{BEFORE}__global__ void k(float *F, int s) {{ float2 v = make_float2(next(s), 2 * next(s)); }}")
+    some = "(int(either(as_double({0}), as_double({1}), {2})) + 2147483648 & 4294967295) - 2147483648"
     assert show_stmt(found.kernel.body).splitlines() == [
         "s_0 <- s;", "s_0 <- s_0 * 5 + 3;", "t <- s_0 & 7;", "s_0 <- s_0 * 5 + 3;", "t_1 <- s_0 & 7;",
+        f"t <- {some.format('t', 't_1', 1)};", f"t_1 <- {some.format('t_1', 't', 2)};",
         "v.x <- as_float(t);", "v.y <- as_float(2 * t_1);",
     ]  # fmt: skip
-    note = "calls in one expression that change the same in the same way are made from left to right"
-    assert note in found.remarks
+    assert "calls in one expression that do the same to the same variables may come in any order" in found.remarks
+
+
+OTHER_ORDER = [  # the most turns, by an order that is not from left to right
+    ("int m = mixed(up(s), up(s));", 5),
+    ("int m = 2 * up(s) + up(s);", 5),
+    ("int m = Pair(up(s), up(s)).x;", 2),
+    ("int m = up(s) > 1 && n ? 9 : up(s) - up(s) + 1;", 9),
+]
+
+
+@pytest.mark.parametrize(("body", "turns"), OTHER_ORDER)
+def test_bounds_hold_for_any_order_of_calls(body: str, turns: int, tmp_path: Path) -> None:
+    """g++ takes the second one first, and `mixed` is 5 then, and 4 from left to right."""
+    text = (
+        "struct Pair { int x, y; __device__ Pair(int a, int b) : x(a), y(b) {} };\n"
+        "__device__ int up(int &s) { s = s + 1; return s; }\n"
+        "__device__ int mixed(int a, int b) { return 2 * a + b; }\n"
+        f"__global__ void k(float *A, int n) {{ int s = 0; {body}\n"
+        "  for (int i = 0; i < m && i < 20; i++) A[threadIdx.x + 32 * i] = 1; }"
+    )
+    assert bound(text, "sectors", tmp_path) >= 4 * turns
 
 
 def test_the_reason_names_what_is_changed(refused: Callable[[str, str], None]) -> None:
