@@ -59,20 +59,21 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
     """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
     OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""
-    from checker.refutation.contracts import granted, of_tables
-    from logic.stable import unwritten
+    from checker.refutation.contracts import changing, granted, of_tables, stable
 
-    kernel, stable = reading.kernel, unwritten(reading.kernel)
+    kernel, steady = reading.kernel, stable(reading)
     for c in stated:
-        for array in sorted(c.arrays & stable):
+        for array in sorted(c.arrays & steady):
             types = reading.types.arrays.get(array, frozenset())
             if not types or (len(types) > 1 and any(t.bits > 31 + t.signed for t in types)):
                 told = f"the elements of '{array}' are of several types, or of none that is an integer"
                 advice = "Read it as an array of one type of integers; or leave the contract out."
                 raise OptionProblem(f"{told}: {c.text}", _stated(c, kernel), advice)
     for c in stated:
-        for array in sorted(c.arrays - stable):
-            told = f"the kernel may write to '{array}', so a contract cannot say what it holds: {c.text}"
+        for array in sorted(c.arrays - steady):
+            reads = f"the kernel reads '{array}' as what others may change meanwhile"
+            told = reads if changing(array, reading) else f"the kernel may write to '{array}'"
+            told = f"{told}, so a contract cannot say what it holds: {c.text}"
             raise OptionProblem(told, _stated(c, kernel), "Copy it, or leave out the contract.")
     found = tuple(dict.fromkeys(one for c in stated for one in c.contracts if one.quantities))
     where = reading.kernel.loc.file if reading.kernel.loc else kernel.name

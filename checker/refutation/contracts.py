@@ -12,7 +12,7 @@ from logic.contracts import BOUND, Contract, arrays_of, as_reads, elements
 from logic.contracts import element as at_index
 from logic.operators import denote
 from logic.potentials import ELEMENT
-from logic.stable import unwritten
+from logic.stable import root, unwritten
 from logic.syntax import (
     Assign,
     Const,
@@ -126,6 +126,17 @@ def missing(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> 
     return found
 
 
+def stable(reading: Reading) -> frozenset[str]:
+    """The arrays that contracts may speak of: nothing in the kernel writes to them, and it reads none of them as what
+    others may change meanwhile."""
+    return frozenset(a for a in unwritten(reading.kernel) if not changing(a, reading))
+
+
+def changing(array: str, reading: Reading) -> bool:
+    """Whether a kernel reads an array, or the memory that it is a view of, as what others may change meanwhile."""
+    return root(array) in map(root, reading.unsteady)
+
+
 def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
     """Contracts as the reading of a kernel uses them."""
     return tuple(
@@ -167,7 +178,7 @@ def of_tables(reading: Reading) -> tuple[Contract, ...]:
     """The contracts on constant tables, as they are declared: limits of the elements of tables that tests of loops are
     made of, and the elements themselves of those that indices are made of, if they are few."""
     types, body = reading.types.arrays, reading.kernel.body
-    plain = {a for a in unwritten(reading.kernel) & reading.tables.keys() if len(types.get(a, ())) == 1}
+    plain = {a for a in stable(reading) & reading.tables.keys() if len(types.get(a, ())) == 1}
     if not plain:
         return ()
     of = _made_of(body, lambda e: {t.array for t in subterms(e) if isinstance(t, Read)})
@@ -193,7 +204,7 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     """The limits that elements have by their types, as contracts: of narrow ones that no thread writes, where they
     lead to elements that contracts speak of, or loops are counted by them."""
     types, body, about = reading.types.arrays, reading.kernel.body, arrays_of(contracts)
-    plain = {a for a in unwritten(reading.kernel) - reading.tables.keys() if len(types.get(a, ())) == 1}
+    plain = {a for a in stable(reading) - reading.tables.keys() if len(types.get(a, ())) == 1}
 
     def narrow(e: Expr) -> set[str]:
         cut = (t.args for t in subterms(e) if isinstance(t, Op) and t.op in ("&", ">>", "%"))

@@ -41,6 +41,9 @@ _NOTHING: Final = (
 )  # fmt: skip
 """Instructions that cost nothing here and change no value."""
 
+_ANEW: Final = frozenset(("volatile", "relaxed", "acquire", "cv"))
+"""Of loads that see what others change meanwhile."""
+
 _ASYNC: Final = ("commit_group", "wait_group", "wait_all")
 _MATRICES: Final = {"x1": 1, "x2": 2, "x4": 4}
 _ROW: Final = 16
@@ -495,6 +498,8 @@ def _load(s: _Statement, i: Instruction) -> None:
     if len(i.operands) < 2 or len(targets) != count:
         raise unsupported(f"this form of '{i.opcode}' in inline assembly", s.node.loc)
     where, t = _cell(s, i.operands[1], t, count, space, i.parts[-1].startswith("b"))
+    if not _ANEW.isdisjoint(i.parts):
+        s.st.unsteady.add(where.root)
     values = read(s.st, where, t, count, s.node.loc)
     for name, value in zip(targets, values, strict=True):
         _write(s, name, Operand(value, t))

@@ -448,6 +448,7 @@ def _read(st: State, node: Node, name: str) -> Expr | Place:
         return load(st, where, t, node.loc)
     if not t.volatile:
         return where
+    st.unsteady.add(where.root)
     made = declared(st, "t", node, settled=True)
     put(st, made, loaded(st, where, node), node)
     return made

@@ -79,6 +79,8 @@ def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None 
         raise unsupported(f"the array '{name}' with elements of two types or sizes", loc, "Use two arrays.")
     if (own := integer(t)) is not None:
         st.elements.setdefault(name, set()).add(own)
+    if t.volatile:
+        st.unsteady.add(a.root)
     return name, index(a, stride, loc)
 
 

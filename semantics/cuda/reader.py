@@ -69,8 +69,8 @@ class Reading:
     kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
     within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of what
     the kernel is passed, in order; what has none is "". `fields` are the numbers in the structures among that: of each
-    the byte that it begins at, and its size. `symbol` is the kernel's
-    name in compiled code.
+    the byte that it begins at, and its size. `symbol` is the kernel's name in compiled code. `unsteady` is the memory
+    that is read as what others may change meanwhile: as volatile, or atomically.
     """
 
     kernel: Kernel
@@ -88,6 +88,7 @@ class Reading:
     passed: tuple[str, ...] = ()
     fields: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     symbol: str = ""
+    unsteady: frozenset[str] = frozenset()
 
     @property
     def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
@@ -192,7 +193,8 @@ def _read(request: Request, name: str | None) -> Reading:
     found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
     passed = tuple(p.name for p in node.arguments)
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
-    return replace(found, passed=passed, fields=fields, symbol=node.symbol).under()
+    unsteady = frozenset(st.unsteady)
+    return replace(found, passed=passed, fields=fields, symbol=node.symbol, unsteady=unsteady).under()
 
 
 def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -261,13 +261,13 @@ class State:
     those with several dimensions. `copies` has the variables that are no one's but ours and keep a value for later,
     `moved` the pointers that were assigned another array. `implied` has what has to hold where the value of a && b, in
     a variable, is true: a. `reals` has the limits of floats that keep their value, `limited` the minima that tell a
-    limit, `integers` the integer types of scalars, `elements` those that arrays are accessed as. `passed` has the
-    arrays that the kernel is passed by value, `held` counts the pointers that no declaration names, down from 0.
-    `unknowns` counts the values of which nothing is known, `numbers` those of pointers that may be null, and of
-    textures. `lambdas` has those that were made, by the numbers of their types, `captured_by` their copies and
-    `this_of` the objects that they were made in, `functions` those that pointers lead to, by the pointers'
-    declarations, `exchanges` what comes from other lanes, by the number of the value. `one_row` says that the kernel
-    counts the blocks of its grid as if they were in a row.
+    limit, `integers` the integer types of scalars, `elements` those that arrays are accessed as, `unsteady` the arrays
+    that are read as what others may change meanwhile. `passed` has the arrays that the kernel is passed by value,
+    `held` counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is
+    known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the
+    numbers of their types, `captured_by` their copies and `this_of` the objects that they were made in, `functions`
+    those that pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by the number
+    of the value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
     """
 
     call: Callable[[State, Node, Use], Expr | Place | None]
@@ -311,6 +311,7 @@ class State:
     limited: list[Expr] = field(default_factory=list)
     integers: dict[str, Integer] = field(default_factory=dict)
     elements: dict[str, set[Integer]] = field(default_factory=dict)
+    unsteady: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)

@@ -97,6 +97,46 @@ def test_arrays_that_are_written(array: str, tmp_path: Path, capsys: pytest.Capt
     assert (q is None) == (array == "code")
 
 
+ANEW = """#include <cuda/atomic>
+struct Pair { unsigned char x, y; };
+__device__ int by_assembly(const unsigned char *p) {
+  int v;
+  asm volatile("ld.HOW.global.u8 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+__global__ void k(QUALIFIED unsigned char *code, int *out, int n) {
+  int d = SECOND - code[0];
+  for (int j = 0; j < d + 1; j++) out[j] = 1;
+  for (int at = 0; at < n; at += 1 + code[at]) out[at] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("qualified", "second", "how", "held"),
+    [
+        ("const", "code[0]", "weak", True),
+        ("const volatile", "code[0]", "weak", False),
+        ("const", "((const volatile unsigned char *)code)[0]", "weak", False),
+        ("const", "__ldcv(code)", "weak", False),
+        ("", "cuda::atomic_ref<unsigned char>(code[0]).load()", "weak", False),
+        ("", "((volatile Pair *)code)->x", "weak", False),
+        ("const", "__ldcv((const uchar4 *)code).x", "weak", False),
+        *(("const", "by_assembly(code)", how, False) for how in ("volatile", "relaxed.gpu", "acquire.gpu")),
+    ],
+)
+def test_arrays_that_others_may_change_meanwhile(
+    qualified: str, second: str, how: str, held: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two reads of them may be two values, whatever their types say."""
+    text = ANEW.replace("QUALIFIED", qualified).replace("SECOND", second).replace("HOW", how)
+    q, _ = found(text, tmp_path, capsys)
+    assert (q is not None) == held
+    stated = bound(text.replace("__global__", "//@ requires forall i: code[i] >= 1;\n__global__"), tmp_path)
+    told = "the kernel reads 'code' as what others may change meanwhile, so a contract cannot say what it holds"
+    assert (stated == 0, told not in capsys.readouterr().err) == (held, held)
+
+
 def test_counters_that_narrow_elements_raise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = KERNEL.replace("TYPE", "unsigned char")
     q, _ = found(plain.replace("BODY", "at += 1 + code[at];"), tmp_path, capsys)
