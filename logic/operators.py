@@ -7,6 +7,7 @@ Integers are mathematical (no overflow: an assumption that every report prints).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "min", "max")
@@ -42,6 +43,39 @@ def c_mod(a: int, b: int) -> int:
     return a - b * c_div(a, b)
 
 
+_UNARY: Final[dict[str, Callable[[Value], Value]]] = {
+    "neg": lambda a: -int(a),
+    "~": lambda a: ~int(a),
+    "!": lambda a: not a,
+    "int": int,
+    "bool": bool,
+    "abs": lambda a: abs(int(a)),
+}
+
+_BINARY: Final[dict[str, Callable[[Value, Value], Value]]] = {
+    "&&": lambda a, b: bool(a) and bool(b),
+    "||": lambda a, b: bool(a) or bool(b),
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "+": lambda a, b: int(a) + int(b),
+    "-": lambda a, b: int(a) - int(b),
+    "*": lambda a, b: int(a) * int(b),
+    "/": lambda a, b: c_div(int(a), int(b)),
+    "%": lambda a, b: c_mod(int(a), int(b)),
+    "<": lambda a, b: int(a) < int(b),
+    "<=": lambda a, b: int(a) <= int(b),
+    ">": lambda a, b: int(a) > int(b),
+    ">=": lambda a, b: int(a) >= int(b),
+    "<<": lambda a, b: int(a) << int(b) if b >= 0 else 0,
+    ">>": lambda a, b: int(a) >> int(b) if b >= 0 else 0,
+    "&": lambda a, b: int(a) & int(b),
+    "|": lambda a, b: int(a) | int(b),
+    "^": lambda a, b: int(a) ^ int(b),
+    "min": lambda a, b: min(int(a), int(b)),
+    "max": lambda a, b: max(int(a), int(b)),
+}
+
+
 def denote(op: str, args: tuple[Value, ...]) -> Value:
     """The value of an operator on integers and booleans.
 
@@ -63,65 +97,9 @@ def denote(op: str, args: tuple[Value, ...]) -> Value:
     """
     if op == "?:":
         return args[1] if args[0] else args[2]
-    if len(args) == 1:
-        (a,) = args
-        match op:
-            case "neg":
-                return -int(a)
-            case "~":
-                return ~int(a)
-            case "!":
-                return not a
-            case "int":
-                return int(a)
-            case "bool":
-                return bool(a)
-            case "abs":
-                return abs(int(a))
-    if len(args) != 2:
-        raise KeyError(op)
-    a, b = args
-    match op:
-        case "&&":
-            return bool(a) and bool(b)
-        case "||":
-            return bool(a) or bool(b)
-        case "==":
-            return a == b
-        case "!=":
-            return a != b
-    a, b = int(a), int(b)
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return c_div(a, b)
-        case "%":
-            return c_mod(a, b)
-        case "<":
-            return a < b
-        case "<=":
-            return a <= b
-        case ">":
-            return a > b
-        case ">=":
-            return a >= b
-        case "<<":
-            return a << b if b >= 0 else 0
-        case ">>":
-            return a >> b if b >= 0 else 0
-        case "&":
-            return a & b
-        case "|":
-            return a | b
-        case "^":
-            return a ^ b
-        case "min":
-            return min(a, b)
-        case "max":
-            return max(a, b)
+    match args:
+        case (a,):
+            return _UNARY[op](a)
+        case (a, b):
+            return _BINARY[op](a, b)
     raise KeyError(op)
