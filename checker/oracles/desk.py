@@ -65,9 +65,11 @@ class Patience:
 class Drawn:
     """Stores that a sampler gives: those at which its facts hold so far, what draws more, and how many were drawn.
 
-    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids.
+    `examples` are the fitting stores that were made of a desk's examples, by the examples' ids. Samplers that give the
+    same stores share them, and what the first of them has found out.
     """
 
+    sampler: Sampler
     more: Iterator[Store]
     stores: list[Store] = field(default_factory=list)
     tried: int = 0
@@ -105,7 +107,7 @@ class Desk:
         """Refuted where an example does it, or one of so many that are drawn."""
         drawn = self._drawn(sampler)
         for i in reversed(range(len(self.examples))):
-            for store in self._fitting(sampler, drawn, self.examples[i]):
+            for store in self._fitting(drawn, self.examples[i]):
                 if known := refuted(store, real):
                     self.examples.append(self.examples.pop(i))
                     return known
@@ -119,7 +121,7 @@ class Desk:
         """Stores at which the sampler's facts hold: of the examples, the latest first, and of so many that it draws."""
         drawn = self._drawn(sampler)
         for example in reversed(self.examples):
-            yield from self._fitting(sampler, drawn, example)
+            yield from self._fitting(drawn, example)
         yield from self.draws(sampler, most)
 
     def draws(self, sampler: Sampler, most: float = inf) -> Iterator[Store]:
@@ -128,7 +130,7 @@ class Desk:
         yield from drawn.stores
         while drawn.tried < most and (store := next(drawn.more, None)) is not None:
             drawn.tried += 1
-            if sampler.fits(store):
+            if drawn.sampler.fits(store):
                 drawn.stores.append(store)
                 yield store
             elif not drawn.stores and drawn.tried >= HOPELESS:
@@ -136,10 +138,10 @@ class Desk:
                 return
 
     @staticmethod
-    def _fitting(sampler: Sampler, drawn: Drawn, example: Store) -> Iterator[Store]:
+    def _fitting(drawn: Drawn, example: Store) -> Iterator[Store]:
         """The example's values for the sampler's names, as they are and with what is defined computed from the rest,
         where the sampler's facts hold."""
-        made = drawn.examples.get(id(example))
+        sampler, made = drawn.sampler, drawn.examples.get(id(example))
         if made is None:
             store = sampler.taken(example)
             made = drawn.examples[id(example)] = Made(example, [store] if sampler.fits(store) else [], store)
@@ -152,7 +154,7 @@ class Desk:
     def _drawn(self, sampler: Sampler) -> Drawn:
         """The stores that have been drawn from samplers like this one."""
         key = sampler.key
-        found = self.drawn.pop(key) if key in self.drawn else Drawn(sampler.draws())
+        found = self.drawn.pop(key) if key in self.drawn else Drawn(sampler, sampler.draws())
         self.drawn[key] = found  # the latest
         if len(self.drawn) > MAX_DRAWN:
             del self.drawn[next(iter(self.drawn))]

@@ -293,7 +293,7 @@ def _literal(t: Any) -> int | None:
 def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
     """The answer of Z3: its plain solver, which decides most of what it decides in half the time, or else all of it."""
     z3 = _z3()
-    plain, whole = z3.SimpleSolver(ctx=encoding.context), z3.Solver(ctx=encoding.context)
+    plain = z3.SimpleSolver(ctx=encoding.context)
     asked = [*claims, *encoding.axioms, *encoding.growth()]
     plain.add(*asked)
     text = plain.to_smt2()
@@ -302,6 +302,7 @@ def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
         quick = _checked(plain, encoding, text, min(limit, QUICK))
         if quick.said != "unknown" or limit <= QUICK:
             return quick
+        whole = z3.Solver(ctx=encoding.context)
         whole.add(*asked)  # of what the plain solver keeps, it may have made many
         return _checked(whole, encoding, text, limit - QUICK)
 
