@@ -102,7 +102,21 @@ from semantics.cuda.shim import (
     in_shim,
     is_shim,
 )
-from semantics.cuda.state import Address, Binding, Chosen, Frame, Local, Moving, Parts, Place, Pointer, State, This, Use
+from semantics.cuda.state import (
+    Act,
+    Address,
+    Binding,
+    Chosen,
+    Frame,
+    Local,
+    Moving,
+    Parts,
+    Place,
+    Pointer,
+    State,
+    This,
+    Use,
+)
 from semantics.cuda.statements import block
 
 
@@ -500,6 +514,7 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         this = parts.part(made or receiver(st, node, callee, use))
         if node.kind == "CALL_EXPR":
             _bind(st, node, callee, use, parts)
+        begin = len(stmts)
         st.calls.append(callee.identity)
         st.frames.append(Frame(callee.name, this, loc=callee.loc, alive=len(st.alive)))
         if made is not None and callee.kind == "CONSTRUCTOR":
@@ -509,16 +524,19 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
         st.frames.pop()
         st.calls.pop()
     changed = frozenset(name for name in changes(stmts) if name in before or name in st.sigma.arrays)
-    if changed:
-        st.acted.append(changed)
     if use == "part" and (changed or any(isinstance(s, Sync) for t in stmts for s in statements(t))):
         raise unsupported(
             f"a call of '{callee.name}', which has effects, inside an expression",
             node.loc,
             "Assign its result to a variable first.",
         )
+    begin += len(st.out)
     st.emit(*stmts)
-    return keep(st, value, node.type, changed) if isinstance(value, Expr) else value
+    if isinstance(value, Expr):
+        value = keep(st, value, node.type, changed)
+    if changed:
+        st.acted.append(Act(changed, tuple(st.out[begin:])))
+    return value
 
 
 def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Node:

@@ -1,7 +1,8 @@
 """Parts of an expression that C++ evaluates in an order of its own choice, where one of them calls a function that
 changes something. They are lowered from left to right, and refused where another order may give other values; but calls
 that do the same to the same variables, `vec3(random(s), random(s), random(s))`, have the same effects and give the same
-values in any order, if to other parts. A run makes them from left to right; nothing is known of what a part gets.
+values in any order, if to other parts. A run makes them from left to right; nothing is known of what a part gets. Of
+parts that do more with these variables than one call does, as `(up(s), twice(s))`, g++ makes both calls of `up` first.
 
 That is seen in what the parts have become, whatever the functions are called for: pointers, references, the object of a
 method, variables that a lambda captures. What does not count is a `__syncthreads()` in a function: a value that another
@@ -103,12 +104,12 @@ class Unordered:
         ]
         alike = dict[tuple[int, ...], None]()
         for i, ((_, begin, _), (_, end, _)) in enumerate(spans):
-            changed = frozenset[str]().union(*self._st.acted[begin:end])
+            changed = frozenset[str]().union(*(act.changed for act in self._st.acted[begin:end]))
             for name in sorted(changed & frozenset[str]().union(*used[:i], *used[i + 1 :])):
                 what = f"a call changes '{name}', which is also used in this expression, and C++ does not say which"
                 wrong = CudaError(f"{what} comes first", loc, "Use two statements.")
                 users = tuple(j for j, names in enumerate(used) if name in names)
-                if any(name in _of(self._values[j]) for j in users):
+                if any(name in _of(self._values[j]) | self._around(j) for j in users):
                     raise Spill(KEPT, otherwise=wrong)
                 if not self._alike(users):
                     raise wrong
@@ -126,6 +127,14 @@ class Unordered:
         done = [self._done(p) for p in parts]
         texts = {(len(own), _numbered(stmts, frozenset(d.name for d in own))) for stmts, own in done}
         return len(texts) == 1
+
+    def _around(self, part: int) -> frozenset[str]:
+        """The names that a part uses outside of the body of its last call: another part may come in between."""
+        act = self._st.acted[self._marks[part + 1][1] - 1]
+        inside = {id(s) for s in statements(seq(*act.body))}
+        around = [s for s in statements(seq(*self._done(part)[0])) if id(s) not in inside]
+        changed = {s.var if isinstance(s, Assign) else s.array for s in around if isinstance(s, Assign | Write)}
+        return frozenset[str]().union(changed, *(_of(e) for s in around for e in evaluated(s)))
 
     def _exchange(self, parts: Sequence[int], loc: Loc | None) -> None:
         """Forget which of the parts that do the same has got which values. A run goes from left to right."""

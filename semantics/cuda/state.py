@@ -193,6 +193,14 @@ def scaled(a: Expr, k: int) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """The variables and arrays that an inlined call may have changed, and the statements of the function's body."""
+
+    changed: frozenset[str]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class This:
     """The object that a method is called for, with the declaration of its structure and the number of that."""
 
@@ -316,7 +324,7 @@ class State:
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     dynamic: dict[str, CType] = field(default_factory=dict)
-    acted: list[frozenset[str]] = field(default_factory=list)
+    acted: list[Act] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     alive: list[tuple[Place, Node]] = field(default_factory=list)
     one_row: bool = False

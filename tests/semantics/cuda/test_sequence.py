@@ -19,6 +19,7 @@ __device__ int bump(int *p, int i) { p[i] += 1; return p[i]; }
 __device__ int offset(int *p, int i) { int j = p[i]; p[i] = j + 2; return j; }
 __device__ int next(int &state) { state = state * 5 + 3; return state & 7; }
 __device__ int moved(int &s, int &i) { s = 2 * (s + i); i = 0; return s; }
+__device__ int more(int &s, int v) { s = 2 * s + v; return s; }
 __device__ long wide(long &s) { s = s * 5 + 3; return s; }
 __device__ int *advance(int *p, int &i) { i++; return p + i; }
 __device__ Pair both(int *p, int i) { Pair r = {p[i], i}; p[i] = 0; return r; }
@@ -70,6 +71,9 @@ OPEN = [
     "B[0] = bump(A, 1) + bump(A, 1) + A[1];",
     "int s = 1, i = 2, j = 3; B[0] = moved(s, i) + moved(s, j);",
     "long s = 1; B[0] = wide(s) + wide(s);",
+    "int s = 1, t = 1; B[0] = (next(s), more(s, 1), t) - (next(s), more(s, 1), t);",
+    "int s = 1; B[0] = more(s, s) - more(s, s);",
+    "B[0] = bump(A, A[0]) - bump(A, A[0]);",
     "int i = 1; B[0] = bump(A, i++) + bump(A, i++);",
     "B[0] = A[1] * bump(A, 1);",
     "B[0] = bump(A, 4) * offset(A + 8, 4);",
@@ -131,6 +135,7 @@ OTHER_ORDER = [  # the most turns, by an order that is not from left to right
     ("int m = 2 * up(s) + up(s);", 5),
     ("int m = Pair(up(s), up(s)).x;", 2),
     ("int m = up(s) > 1 && n ? 9 : up(s) - up(s) + 1;", 9),
+    ("int m = 2 * (n && up(s) > 1) + (n && up(s) > 1);", 2),
 ]
 
 
