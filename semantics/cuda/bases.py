@@ -10,7 +10,8 @@ from semantics.cuda.state import Address, Fields, Parts, Place, State
 
 
 def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place:
-    """The place of a base class in an object; in memory only of the first one, which begins where the object does."""
+    """The place of a base class in an object; in memory only of one that begins where the object does,
+    or that has no fields."""
     match p:
         case Parts(_, places):
             found = dict(places).get(label(base), p)  # a base class without fields has no place of its own
@@ -20,7 +21,7 @@ def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -
         case Fields(name):
             return Fields(f"{name}.{base.type.name}")
         case Address():
-            if bases(derived)[0].type_decl.identity != base.type_decl.identity or is_virtual(derived):
+            if not _leads(derived, base) and (holds(base) or is_virtual(base.type_decl)):
                 what = f"the base class '{base.type.name}', which may begin anywhere in '{derived.name}',"
                 raise unsupported(what, loc, "Make it a field.")
             return p
@@ -40,9 +41,18 @@ def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
                     return found
                 case Fields(name) if name.endswith(own := f".{inner.type.name}"):
                     return Fields(name.removesuffix(own))
-                case Address() if bases(derived)[0].type_decl.identity == inner.type_decl.identity:
-                    return None if is_virtual(derived) else found
+                case Address() if _leads(derived, inner):
+                    return found
     return None
+
+
+def _leads(derived: Node, base: Node) -> bool:
+    """Whether a base class begins where an object in memory does: the first one, or the first with virtual functions,
+    which is in front of all others."""
+    listed = bases(derived)
+    known = [b for b in listed if not is_virtual(derived) or is_virtual(b.type_decl)]
+    shared = any(b.is_virtual_base for b in listed)  # these are behind all others
+    return bool(known) and not shared and known[0].type_decl.identity == base.type_decl.identity
 
 
 def part(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -> Place | None:

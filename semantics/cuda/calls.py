@@ -9,7 +9,7 @@ matters (`semantics.cuda.sequence`), or where nobody looks whether it does.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -31,7 +31,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics import exchange
-from semantics.cuda import heap, intrinsics, library, matrices, memory, nested, textures, wide
+from semantics.cuda import heap, intrinsics, library, matrices, memory, nested, textures, virtual, wide
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, check_objects, copies_itself, destroyed, guards, is_template
@@ -47,7 +47,7 @@ from semantics.cuda.jumps import check_labels, jumps
 from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
-from semantics.cuda.methods import arguments, operands, receiver
+from semantics.cuda.methods import arguments, exact, is_virtual_call, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.objects import default, members, own_fields
 from semantics.cuda.order import check_assignment, check_order
@@ -79,10 +79,12 @@ from semantics.cuda.records import (
     values,
 )
 from semantics.cuda.regions import as_number, unit
+from semantics.cuda.regions import number as as_unit
+from semantics.cuda.regions import pointed as leads
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.scopes import scoped
 from semantics.cuda.sequence import Unordered, changes, keep, within
-from semantics.cuda.shapes import lvalue
+from semantics.cuda.shapes import gives_reference, lvalue
 from semantics.cuda.shim import (
     ADDRESSES,
     ATOMICS,
@@ -165,30 +167,58 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     return _of(st, node, callee, use)
 
 
-def _of_several(st: State, node: Node, chosen: Chosen, use: Use) -> Expr | None:
+def _of_several(st: State, node: Node, chosen: Chosen, use: Use) -> Expr | Place | None:
     """A call of one of several functions: an `if` for each but the last one, with the call of that alone."""
-    type_ = scalar(node.type)
-    if type_ is None and node.type.kind != "void":
-        raise unsupported(f"the value of one of several functions, a '{node.type.name}',", node.loc, "Use 'switch'.")
-    result = None if type_ is None else st.declare("chosen", type_, node.loc, settled=True, of=node.type)
+    take, result = _result(st, node)
 
     def called(callee: Node) -> Stmt:
-        def emit() -> None:
-            value = _of(st, node, callee, use)
-            if result is not None and isinstance(value, Expr):
-                st.emit(Assign(result.name, value, node.loc))
-
-        return st.block(emit)
+        return st.block(lambda: take(_of(st, node, callee, use)))
 
     *others, last = (called(f) for f in chosen.functions)
     for i, stmt in reversed([*enumerate(others)]):
         last = If(Op("==", (chosen.index, Const(i)), node.loc), stmt, last, node.loc)
     st.emit(last)
-    return None if result is None else Var(result.name, node.loc)
+    return result()
+
+
+def _branched(st: State, node: Node, found: Sequence[virtual.Case], use: Use) -> Expr | Place | None:
+    """A call of a virtual function, of which several are possible."""
+    if len(found) == 1:
+        if found[0].table is not None:
+            evaluate(st, found[0].table)
+        return _inline(st, node, found[0].function, use, found[0].this)
+    take, result = _result(st, node)
+    virtual.branch(st, found, lambda c: take(_inline(st, node, c.function, use, c.this)), node.loc)
+    return result()
+
+
+def _result(st: State, node: Node) -> tuple[Callable[[object], None], Callable[[], Expr | Place | None]]:
+    """A function that takes the value that one of several functions gives, and one that gives it after them."""
+    t, type_ = node.type, scalar(node.type)
+    if gives_reference(node) or not (type_ is not None or t.kind in ("void", "pointer", "record")):
+        raise unsupported(f"the value of one of several functions, a '{t.name}',", node.loc, "Use 'switch'.")
+    if t.kind == "record":
+        made = declared(st, "chosen", node)
+        return (lambda v: put(st, made, loaded(st, v, node), node) if isinstance(v, Place) else None), lambda: made
+    if t.kind == "void":
+        return (lambda _: None), lambda: None
+    local = st.declare("chosen", type_ or INT, node.loc, settled=True, of=t)
+    value = Var(local.name, node.loc)
+
+    def take(v: object) -> None:
+        if isinstance(v, Address):
+            v = as_unit(st, v, unit(t.inner), node.loc)
+        if isinstance(v, Expr):
+            st.emit(Assign(local.name, v, node.loc))
+
+    return take, lambda: value if type_ is not None else leads(st, value, t.inner)
 
 
 def _of(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
-    """A call of a function that is known."""
+    """A call of a function that is known, or of a virtual one."""
+    if is_virtual_call(node, callee) and (this := receiver(st, node, callee, use)) is not None and this.decl:
+        found = virtual.cases(st, this.decl, this.place, exact(node), node, virtual.function_of(callee, node))
+        return _branched(st, node, found, use)
     definition = callee.definition
     if definition is not None and in_shim(definition):
         return _provided(st, node, definition, use)
@@ -215,6 +245,7 @@ def construct(st: State, p: Place, node: Node, use: Use) -> None:
     if called.is_defaulted:
         if node.kind == "CALL_EXPR" and node.arguments:
             fill(st, p, node, use)
+            virtual.mark(st, p, node.type_decl, node.loc)
         else:
             default(st, p, node, node.loc, made=True)
         return

@@ -165,12 +165,8 @@ class Unit:
     def errors(self) -> list[Diagnostic]:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
-        found = []
-        for d in self._tu.diagnostics:
-            if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling):
-                loc, offset = self.place(d.location)
-                found.append(Diagnostic(d.spelling, loc, offset))
-        return found
+        told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
+        return [Diagnostic(d.spelling, *self.place(d.location)) for d in told]
 
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:
@@ -591,6 +587,11 @@ class Node:
         return bool(self._cursor.is_virtual_method())
 
     @property
+    def is_abstract(self) -> bool:
+        """Whether a structure has a virtual function without a body, so that no object is one."""
+        return bool(self._cursor.is_abstract_record())
+
+    @property
     def is_const(self) -> bool:
         """Whether a method leaves its object as it is."""
         return bool(self._cursor.is_const_method())
@@ -687,8 +688,7 @@ class Node:
         return bool(self._cursor.extent == other._cursor.extent)
 
     def tokens(self) -> Iterator[tuple[str, int]]:
-        """The tokens of the node as written, with their byte offsets. Who asks only for the first of them pays for
-        these alone: a nest of statements holds the inner ones' tokens at every level."""
+        """The tokens of the node as written, with their byte offsets, each found when it is asked for."""
         return ((t.spelling, self.unit.place(t.location)[1]) for t in self._cursor.get_tokens())
 
     def walk(self) -> Iterator[Node]:

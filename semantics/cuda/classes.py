@@ -24,8 +24,6 @@ _MAKES: Final = (
 )  # fmt: skip
 _NULL: Final = "CXX_NULL_PTR_LITERAL_EXPR"
 _ADVICE: Final = "Use its fields one by one."
-VIRTUAL: Final = "a virtual function of"
-"""What `odd` says of a structure with one."""
 
 
 def odd(node: Node, lives: bool = False) -> str:
@@ -39,8 +37,6 @@ def odd(node: Node, lives: bool = False) -> str:
         return "a base class in"
     if not lives and any(_dies(c, decl) for c in members):
         return "the destructor of"
-    if any(c.is_virtual for c in members):
-        return VIRTUAL
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
     if any(_initialised(f) and initialiser(f) is None for f in listed):
         return "a field with this initialiser in"
@@ -155,7 +151,7 @@ def _of_one(constructor: Node) -> bool:
 
 def check_array(node: Node) -> None:
     """Raise where the elements of an array are structures that do something when they are copied or destroyed."""
-    if innermost(node.type).kind == "record" and (odd(node) or acts_on_copy(node)):
+    if innermost(node.type).kind == "record" and (odd(node) or acts_on_copy(node) or is_virtual(node.type_decl)):
         name = node.type_decl.name
         raise unsupported(f"an array of '{name}', which has functions of its own,", node.loc, _ADVICE)
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from semantics.cuda.clang import Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
+from semantics.cuda.families import destroyed_by, overriding
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
 from semantics.cuda.parse import MISSING
@@ -314,12 +315,14 @@ def _used(kernel: Node) -> Iterator[Node]:
         seen.add(decl.identity)
         yield decl
         for node in decl.walk():
-            used = _mentioned(node)
+            if node.kind == "CXX_DELETE_EXPR":
+                todo += destroyed_by(node)
+            used = node if node.kind == "DESTRUCTOR" else _mentioned(node)
             if used is None:
                 continue
             if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
                 used = used.parent
-            todo.append(used.definition or used)
+            todo += [f.definition or f for f in (used, *overriding(used))]
 
 
 def _mentioned(node: Node) -> Node | None:
@@ -341,7 +344,7 @@ def _of_the_host(kernel: Node) -> Node | None:
             return node
         if used is not None and used.identity not in seen and not in_shim(used):
             seen.add(used.identity)
-            todo.append(used.definition or used)
+            todo += [f.definition or f for f in (used, *overriding(used))]
             if used.kind in ("FIELD_DECL", "ENUM_CONSTANT_DECL") and used.parent is not None:
                 todo.append(used.parent)
         todo += node.children

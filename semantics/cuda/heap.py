@@ -17,6 +17,7 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
+from semantics.cuda.families import destroys_all
 from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
 from semantics.cuda.pointers import address, deliver, recast
 from semantics.cuda.records import fill, undefined
@@ -25,6 +26,7 @@ from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.state import Address, State, Use, pointee_size
 from semantics.cuda.templates import functions
+from semantics.cuda.virtual import branch, cases, known_class
 
 NAMES: Final = ("malloc", "free")
 KINDS: Final = ("CXX_NEW_EXPR", "CXX_DELETE_EXPR")
@@ -46,15 +48,12 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     """`new` or `delete`."""
     if node.kind == "CXX_DELETE_EXPR":
         decl = node.children[0].pointee_decl
-        if is_virtual(decl):  # what it is derived from it may be destroyed as
-            raise unsupported(
-                f"'delete' of a '{decl.name}', which has virtual functions,", node.loc, "Call a function."
-            )
-        name = destroyed(decl)
+        several = destroys_all(decl)
+        name = decl.name if several else destroyed(decl)
         if name and "[" in [text for text, _ in node.tokens()][:2]:
             raise unsupported(f"the destructors of an array of '{name}'", node.loc, "Do what they do before.")
         if name:
-            _destroyed(st, node.children[0], decl, use)
+            _destroyed(st, node.children[0], decl, several, use)
             return None
         _given_back(st, node.children[0], use)
         return None
@@ -69,7 +68,11 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     if place is not None:
         if opens == "[":
             raise unsupported("an array of 'new' at a place", node.loc, "Cast the pointer, and assign its elements.")
-        return _made(st, node, t, recast(st, node, place, use), given[1:], words, use)
+        where = recast(st, node, place, use)
+        before = known_class(st, where) if t.kind == "record" else None
+        if before is not None and before.identity != node.pointee_decl.identity:
+            raise unsupported("an object of another class where one was made", node.loc, "Use other memory.")
+        return _made(st, node, t, where, given[1:], words, use)
     if opens == "[":
         plain = len(given) == 1 or (given[1].kind == "CALL_EXPR" and _does_nothing(given[1]))
         if not plain and scalar(t) is not None and given[1].kind in ("INIT_LIST_EXPR", "UNEXPOSED_EXPR"):
@@ -78,7 +81,7 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
             raise unsupported("an array of 'new' with values", node.loc, "Assign them in a loop.")
         evaluate(st, expr(st, given[0], within(use)))
         return _fresh(st, node)
-    return _made(st, node, t, _fresh(st, node), given, words, use)
+    return _made(st, node, t, _fresh(st, node, made=t.kind == "record"), given, words, use)
 
 
 def _made(st: State, node: Node, t: CType, found: Address, given: list[Node], words: list[str], use: Use) -> Address:
@@ -86,7 +89,10 @@ def _made(st: State, node: Node, t: CType, found: Address, given: list[Node], wo
     where = found.plus(t.size, Const(0))
     if t.kind == "record" and given:
         zeroed = undefined(given[0]) and words[-2:] in (["(", ")"], ["{", "}"])
-        if given[0].kind == "CALL_EXPR" and not zeroed:
+        polymorphic = is_virtual(node.pointee_decl)
+        if zeroed and polymorphic:
+            fill(st, where, given[0], within(use))
+        if given[0].kind == "CALL_EXPR" and (polymorphic or not zeroed):
             st.construct(st, where, given[0], within(use))
         else:
             fill(st, where, given[0], within(use))
@@ -142,11 +148,25 @@ def _listed(st: State, node: Node, given: list[Node], t: CType, use: Use) -> Add
     return found
 
 
-def _destroyed(st: State, pointer: Node, decl: Node, use: Use) -> None:
-    """Emit `delete p` of an object with a destructor, which is called unless p is null."""
+def _destroyed(st: State, pointer: Node, decl: Node, several: bool, use: Use) -> None:
+    """Emit `delete p` of an object with a destructor, which is called unless p is null; where there are several that it
+    may be, that of the class that the object is of."""
     c = not_null(st, pointer, within(use))
     where = frozen(st, address(st, pointer, within(use)).plus(pointee_size(pointer.type), Const(0)), "object")
-    called = st.block(lambda: st.destroy(st, where, decl))
+
+    def destroy() -> None:
+        if not several:
+            st.destroy(st, where, decl)
+            return
+        found = cases(st, decl, where, None, pointer, lambda c: c if destroyed(c) else decl)
+        branch(
+            st,
+            found,
+            lambda c: st.destroy(st, c.this.place, c.function) if destroyed(c.function) else None,
+            pointer.loc,
+        )
+
+    called = st.block(destroy)
     st.emit(called if c == TRUE else If(c, called, Skip(), pointer.loc))
     st.note("what it takes to free memory is not counted")
 
@@ -172,9 +192,11 @@ def _does_nothing(made: Node) -> bool:
     return callee is not None and callee.is_defaulted and parent is not None and not acts_when_made(parent)
 
 
-def _fresh(st: State, node: Node) -> Address:
-    """The address of memory that nobody else has."""
+def _fresh(st: State, node: Node, made: bool = False) -> Address:
+    """The address of memory that nobody else has, perhaps for one object that is `made` there."""
     local = st.declare("allocated", INT, node.loc, settled=True)
+    if made:
+        st.classes[local.name] = node.pointee_decl
     st.emit(Assign(local.name, anything(st, "allocated", TIDS, INT, node.loc), node.loc))
     st.note("what it takes to allocate memory is not counted; it is aligned to 16 bytes")
     return region(st, "global").plus(_ALIGNED, Var(local.name, node.loc))

@@ -14,7 +14,7 @@ from logic.source import Loc
 from logic.syntax import INT, Const, Expr, Op, reads_array
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import odd
+from semantics.cuda.classes import is_virtual, odd
 from semantics.cuda.convert import based, called, common, convert, retyped
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -120,7 +120,7 @@ def unknown(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | Non
 def _harmless(node: Node) -> bool:
     """Whether a value has no part that leads to memory."""
     if node.type.kind == "record":
-        return not odd(node) and all(map(_harmless, node.fields))
+        return not (odd(node) or is_virtual(node.type_decl)) and all(map(_harmless, node.fields))
     return node.type.kind == "void" or (scalar(innermost(node.type)) is not None and node.type.kind != "reference")
 
 

@@ -20,7 +20,7 @@ from semantics.cuda.pointers import address, place
 from semantics.cuda.records import declared, fill, held, is_copy, kept, undefined, values
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.sequence import within
-from semantics.cuda.shapes import CASTS, operand
+from semantics.cuda.shapes import CASTS, gives_reference, operand
 from semantics.cuda.shim import MOVES, in_shim
 from semantics.cuda.state import Place, State, This, Use, pointee_size
 
@@ -67,6 +67,33 @@ def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
             raise unsupported(f"the method '{callee.name}' of this object", node.loc, _ADVICE)
         return This(found, callee.parent.identity, callee.parent)
     return This(frozen(st, _place(st, given, callee, within(use)), "object"), callee.parent.identity, callee.parent)
+
+
+def is_virtual_call(node: Node, callee: Node) -> bool:
+    """Whether which function a call is of depends on the class of its object: not of one that is called by the name of
+    its class, as in `p->Base::f()`."""
+    called = _member(node)
+    return (
+        callee.kind in METHODS
+        and callee.is_virtual
+        and (called is None or not any(c.kind.endswith("_REF") for c in called.children))
+    )
+
+
+def exact(node: Node) -> Node | None:
+    """The class of the object of a call, where its expression says that: it names a variable or a field, or is a
+    value. What a reference or a pointer leads to may be of another one."""
+    called = _member(node)
+    given = node.arguments[0] if called is None and node.arguments else None if called is None else owner(called)
+    while given is not None and given.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and given.type.kind == "record":
+        given = operand(given)
+    if given is None or given.type.kind != "record":
+        return None
+    named = given.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")
+    decl = given.referenced if named else None
+    if given.kind == "CALL_EXPR" and not gives_reference(given):
+        return given.type_decl
+    return given.type_decl if decl is not None and decl.type.kind == "record" else None
 
 
 def _member(node: Node) -> Node | None:

@@ -22,6 +22,7 @@ from semantics.cuda.pointers import address, deliver, referred
 from semantics.cuda.records import fill, source, undefined, zeroed
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This
+from semantics.cuda.virtual import mark
 
 _ADVICE = "Assign its fields one by one."
 
@@ -50,6 +51,7 @@ def members(st: State, this: This, constructor: Node) -> None:
             st.construct(st, place, value, "whole")
         else:
             fill(st, place, value, "whole")
+    mark(st, this.place, this.decl, constructor.loc)
     _all(st, this.place, this.decl, given, constructor.loc)
     if given:
         raise unsupported(f"the value of '{next(iter(given))}'", constructor.loc, _ADVICE)
@@ -67,6 +69,7 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
         return
     for base in bases(decl):
         default(st, subobject(st, p, decl, base, loc), base, loc)
+    mark(st, p, decl, loc)
     _all(st, p, decl, {}, loc)
 
 
@@ -77,6 +80,7 @@ def _defaulted(decl: Node) -> bool:
 
 def own_fields(st: State, p: Place, decl: Node, loc: Loc | None) -> None:
     """Emit the initialisation of a structure's own fields, which are given no values."""
+    mark(st, p, decl, loc)
     _all(st, p, decl, {}, loc)
 
 
@@ -162,6 +166,7 @@ def _value(st: State, p: Place, t: CType, field: Node, value: Node | None, loc: 
             st.construct(st, p, source(value), "whole")
         else:
             fill(st, p, value, "whole")
+            mark(st, p, field.type_decl, loc)
     elif t.kind == "pointer":
         deliver(st, p, null(st) if empty or value is None else address(st, value, "whole"), t, loc)
     elif type_ is not None:

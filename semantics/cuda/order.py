@@ -266,7 +266,7 @@ def _has_body(call: Node) -> bool:
         return bool(call.children) and call.children[0].type.kind == "pointer"
     if callee.is_defaulted and (call.arguments or callee.name == "operator=") and not acts_on_copy(call):
         return False  # it reads what it copies, which is written there
-    return callee.definition is not None
+    return callee.definition is not None or callee.is_virtual
 
 
 def _body(st: State, node: Node, seen: set[int]) -> Node | None:

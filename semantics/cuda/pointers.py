@@ -376,7 +376,8 @@ def recast(st: State, node: Node, inner: Node, use: Use) -> Address:
         return whole if isinstance(whole, Address) else _variable(st, whole)
     if found.root in st.pointees:
         raise _as_bytes(st, found, node.loc)
-    if derives(inner) or derives(node):
+    bytes_ = old is not None and old.kind == "int" and old.size == 1
+    if not bytes_ and (derives(inner) or derives(node)):
         what = f"the conversion from '{inner.type.name}' to '{node.type.name}', one of which has a base class,"
         raise unsupported(what, node.loc, "A base may begin anywhere in what is derived from it: make it a field.")
     if new is not None and new.kind == "void" and found.root not in st.registers:

@@ -33,7 +33,17 @@ from logic.typing import type_of
 from semantics.cuda import unions
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import VIRTUAL, bases, copies_itself, holds, initialiser, is_nameless, label, makes, odd
+from semantics.cuda.classes import (
+    bases,
+    copies_itself,
+    holds,
+    initialiser,
+    is_nameless,
+    is_virtual,
+    label,
+    makes,
+    odd,
+)
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
@@ -75,8 +85,7 @@ def fields(node: Node, lives: bool = False) -> tuple[Node, ...]:
         raise unsupported("a lambda as a value", node.loc, "Call it in the function that makes it, or pass it on.")
     what = odd(node, lives)
     if what:
-        advice = "Leave out 'virtual'." if what == VIRTUAL else "Use its fields one by one."
-        raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, advice)
+        raise unsupported(f"{what} '{node.type_decl.name}' as a value", node.loc, "Use its fields one by one.")
     own = (f for f in node.fields if f.name or not f.is_bitfield)  # bits without a name are padding
     return (*filter(holds, bases(node.type_decl)), *own)
 
@@ -87,6 +96,8 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: 
         return unions.variable(st, name, node, node.loc)
     root = st.fresh(name)
     st.origins[root] = node.loc
+    if is_virtual(node.type_decl):
+        st.classes[root] = node.type_decl
     places: list[tuple[str, Place]] = []
     for field in fields(node, lives):
         t, key = field.type, label(field)
@@ -305,7 +316,13 @@ def scalars(st: State, p: Place, node: Node, at: int = 0) -> list[tuple[Place, C
 def _at_once(st: State, p: Place, node: Node) -> tuple[str, Expr, CType] | None:
     """The array, the index and the first scalar of the structure at a place, if one instruction reads or writes it."""
     size = node.type.size
-    if not isinstance(p, Address) or p.root in st.registers or not 1 < size <= WIDEST or size != node.alignment:
+    if (
+        not isinstance(p, Address)
+        or p.root in st.registers
+        or is_virtual(node.type_decl)
+        or not 1 < size <= WIDEST
+        or size != node.alignment
+    ):
         return None
     found = scalars(st, p, node)
     if len(found) < 2:

@@ -157,7 +157,7 @@ def objects(call: Node) -> tuple[Node, ...]:
         return ()
     definition = callee.definition
     given = callee.result.kind in ("reference", "pointer")
-    if definition is not None and not given and not mutates(definition):
+    if definition is not None and not given and not callee.is_virtual and not mutates(definition):
         return ()
     if listed(call, callee):
         return call.arguments[:1]
@@ -192,7 +192,8 @@ def _on_itself(call: Node) -> bool:
     if found is not None and not own(found, found.type.kind == "pointer"):
         return False
     definition = callee.definition
-    return definition is None or callee.result.kind in ("reference", "pointer") or mutates(definition)
+    told = definition is not None and not callee.is_virtual and callee.result.kind not in ("reference", "pointer")
+    return not told or definition is None or mutates(definition)
 
 
 def own(node: Node, behind: bool = False) -> bool:

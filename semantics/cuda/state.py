@@ -259,6 +259,8 @@ class State:
     each inlined call may have changed. `changed` counts the assignments to each declaration, `counters` are those that
     only their loops see. `registers` has the arrays of one thread by the root of their addresses, `mixed` what those
     are made of that stand for one of several variables, `derived` the objects that base classes are in, by their names,
+    `classes` the classes of those with virtual functions, by their names or those of the addresses of new ones,
+    `class_tables` the array of what such a call reads of their functions,
     `spilled` where those are declared that are no variables, `laid` the variables that are arrays of their bytes,
     `borrowed` the structures that the kernel is passed and that are taken as unchanged though they may not be, unless
     there are to be none, `origins` where structures of one thread are declared, `adrift` the pointers that are numbers,
@@ -303,6 +305,8 @@ class State:
     registers: dict[str, Registers] = field(default_factory=dict)
     mixed: dict[str, set[str]] = field(default_factory=dict)
     derived: dict[str, Parts] = field(default_factory=dict)
+    classes: dict[str, Node] = field(default_factory=dict)
+    class_tables: str = ""
     origins: dict[str, Loc | None] = field(default_factory=dict)
     spaces: dict[str, Space] = field(default_factory=dict)
     regions: dict[Space, str] = field(default_factory=dict)

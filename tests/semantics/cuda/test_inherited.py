@@ -77,7 +77,6 @@ NOT = [
     template <int N> struct D : B<P> { int y[N]; }; template <class T> struct F : B<T> { int y; }; }
     template <class T> struct E : r::F<P> { int z; };""",
     "template <class T> struct B { T t; };" + ONE.replace("B<T>", "virtual B<T>"),
-    "template <class T> struct B { T t; __device__ virtual T f() { return t; } };" + ONE,
 ]
 
 

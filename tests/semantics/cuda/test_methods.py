@@ -70,7 +70,6 @@ template <class F> __device__ int nested(const F &f, int x) { return f(f(x, 1), 
 template <class T> struct Box { T v; __device__ T get() const { return v; } __device__ operator T() { return v + 1; } };
 struct Base { int x; __device__ int get() const { return x; } };
 struct Derived : Base { int z; __device__ int more() const { return x + z; } };
-struct Virtual { int x; __device__ virtual int get() const { return x; } };
 __device__ int touch(S &s) { s.x++; return s.x; }
 __device__ int put(int *p, int v) { p[0] = v; return 1; }
 __device__ S make(int v) { S r = {v, v, {v}, 0}; return r; }
@@ -81,7 +80,7 @@ __device__ S save(int *p) { p[0] = 1; return make(2); }
 
 
 def kernel(body: str) -> str:
-    params = "int *A, int *B, S *P, S g, View w, Scale c, Derived d, Derived *D, Virtual *V, int n"
+    params = "int *A, int *B, S *P, S g, View w, Scale c, Derived d, Derived *D, int n"
     return f"{BEFORE}__global__ void k({params}) {{ S s = {{1, 2, {{5}}, 0}}; {body} }}"
 
 
@@ -153,7 +152,6 @@ REFUSED = {
     "s.cast();": "'this' as a pointer is not supported",
     "A[0] = s.count();": "the mutable member 'hits' is not supported",
     "A[0] = s.again(2);": "the recursive function 'again' is not supported",
-    "A[0] = V[0].get();": "a virtual function of 'Virtual', whose method 'get' this is, is not supported",
     "A[0] = P[n++].sum();": "an object whose expression changes something is not supported",
     "A[0] = P[n++].twice(2);": "an object whose expression changes something is not supported",
     # what finds the object of a static method is evaluated, and nobody lowers it

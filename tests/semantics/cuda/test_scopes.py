@@ -206,7 +206,6 @@ REFUSED = {
     "in a constructor": ("Uses u(A); A[1] = u.k;", "the destructor of 'Log' as a value"),
     "in an initialiser of a field": ("Starts u; A[1] = u.k;", "the destructor of 'Log' as a value"),
     "a reference in the middle": ("at(A, 2) = 7;", "a function that returns a reference in the middle"),
-    "a virtual one": ("Virtual v;", "'Virtual'"),
 }
 
 ODD = """
@@ -216,7 +215,6 @@ template <class> struct T { int *p; __device__ T(int *q) : p(q) {} __device__ ~T
 static int cells[4];
 struct Uses { int k; __device__ Uses(int *q) : k(Log(q, 2).v) {} };
 struct Starts { int k = Log(nullptr, 2).v; };
-struct Virtual { int k; __device__ virtual ~Virtual() { k = 1; } };
 """
 
 

@@ -1,0 +1,185 @@
+"""Virtual functions: which one is called, of objects of one thread and in memory, and what finding it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from logic.syntax import show_stmt
+from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.native import COMPILER, differences
+from tests.semantics.cuda.test_heap import Allocating
+
+Reader = Callable[..., Reading]
+
+BEFORE = """
+#include <new>
+struct P { int a, b; };
+struct Shape { int id; __device__ Shape(int i) : id(i) {} __device__ virtual int area() const = 0;
+  __device__ virtual void grow(int f) { id += f; } __device__ int twice() const { return 2 * area(); }
+  __device__ virtual P pair() { return P{id, 1}; } __device__ virtual int *at(int i) { return new int(id + i); }
+  __device__ virtual void touch() {} __device__ void all() { touch(); }
+  __device__ int calls() { grow(1); return this->area(); } __device__ virtual ~Shape() {} };
+struct Circle : Shape { int r; __device__ Circle(int i, int r) : Shape(i), r(r) {}
+  __device__ int area() const override { return 3 * r * r; } __device__ void grow(int f) override { r *= f + 1; }
+  __device__ void touch() override { r += 7; }
+  __device__ P pair() override { if (r > 2) return P{r, id}; return P{id, r}; } };
+struct Square : Shape { int a; __device__ Square(int i, int a) : Shape(i), a(a) {} __device__ int area() const final;
+  __device__ int *at(int i) override { return new int(a * i); } };
+__device__ int Square::area() const { return a * a; }
+struct Rect final : Square { int b = 4; __device__ Rect(int i, int a) : Square(i, a) { b += Shape::id; }
+  __device__ void grow(int f) override { Square::grow(f); b += f; }
+  __device__ P pair() override { return P{b, Shape::pair().a}; } };
+struct Tag { };
+struct Op : Tag { __device__ virtual int operator()(int a, int b) const { return a - b; } };
+struct Add : Op { int k = 2; __device__ int operator()(int a, int b) const override { return a + b + k; } };
+template <class T> struct Base { T v; __device__ Base(T x) : v(x) {} __device__ virtual T get() const { return v; } };
+struct Twice : Base<int> { __device__ Twice(int x) : Base<int>(x) {} __device__ int get() const { return 2 * v; } };
+__device__ int fold(const Op &f, int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = f(s, p[i]); return s; }
+__device__ Shape *make(int i, int n) { if (i == 0) return new Circle(i, n); if (i == 1) return new Square(i, n);
+  return new Rect(i, n); }
+struct Log { int *p; __device__ Log(int *q) : p(q) {} __device__ virtual ~Log() { *p += 1; } };
+struct Loud : Log { int k; __device__ Loud(int *q) : Log(q), k(7) {} __device__ ~Loud() override { p[1] += k; } };
+struct Has { int x; Circle c; Add add; __device__ Has(int n) : x(n), c(n, 2) {} };
+"""
+
+BODIES = [
+    "Circle c(1, n); Square q(2, 3); Rect r(n, 5); A[0] = c.area() + q.area() * 100; A[1] = r.area() + r.b;",
+    "Circle c(1, n); Shape *p = &c; Shape &q = c; p->grow(2); A[0] = q.area(); A[1] = p->twice(); A[2] = c.calls();",
+    "Rect r(n, 5); Shape *p = &r; Square &s = r; p->grow(2); s.Shape::grow(100); A[0] = r.b * 1000 + r.id + s.area();",
+    "Rect r(n, 5); Circle c(2, 9); Shape *p = &r; A[0] = p->pair().a + c.pair().b * 100; A[1] = *p->at(9);",
+    "Circle c(n, 1), d = c; d.grow(4); c = d; Shape &s = c; A[0] = s.area(); A[1] = c.id;",
+    "Circle c(1, n), d = c; int y = d.r, &x = A[d.r]; d.all(); x = d.r * 10 + y + c.r;",
+    "Add add; add.k = 5; Op op; A[0] = fold(add, A, 4); A[1] = fold(op, A, 4); A[2] = add(n, 1) - op(n, 1);",
+    "Twice t(n); Base<int> &b = t, c(4); A[0] = b.get() + c.get() * 10; A[1] = b.Base<int>::get();",
+    "for (int i = 0; i < 3; i++) { auto s = make(i, n); s->grow(2); A[i] = s->area(); A[i+4] = s->twice(); delete s; }",
+    "for (int i = 0; i < 3; i++) { auto s = make(i, n); P p = s->pair(); A[i] = p.a + 9 * p.b; A[9 + *s->at(n)] = 7; }",
+    "Shape *s[3]; for (int i = 0; i < 3; i++) s[i] = make(i, 4); for (int i = 0; i < 3; i++) A[i] = s[i]->calls();",
+    "Shape *s = new Circle(n, 2); A[0] = s->area(); Square *q = new Rect(1, n); q->grow(3); A[1] = q->area() + q->id;",
+    "Has *h = new Has(n); Shape *s = &h->c; const Op &f = h->add; s->grow(2); A[0] = s->area() + f(1, n) + h->x;",
+    "Circle *c = new Circle(1, n); Shape *s = new Circle(*c); s->grow(1); *c = Circle(7, 2); A[0] = s->area() + c->id;",
+    "int *q = new int[9](); Log *a = new Loud(q), *b = nullptr; if (n) a = new Log(q); delete a; delete b; *A = *q;",
+    "int *q = new int[9](); { Loud l(q); Log *b = &l; b->p += 2; } A[0] = q[2] + 9 * q[3]; delete new Loud(q);",
+    "Op *op[2] = {new Op, new Add()}; A[0] = fold(*op[0], A, n) + (*op[1])(n, 5); A[1] = fold(*op[n & 1], A, n);",
+    "bool first = threadIdx.x & 1; Shape *s = first ? make(0, 2) : make(2, 3); A[0] = s->area() + s->id;",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_as_a_host_compiler_has_it(read: Reader, tmp_path: Path) -> None:
+    assert differences(read, BEFORE, BODIES, tmp_path, machine=Allocating) == []
+
+
+def test_a_call_reads_the_class_of_an_object_and_a_table_for_each(read: Reader) -> None:
+    reading = read(f"{BEFORE}__global__ void k(Shape **s, int *A) {{ s[A[0]]->grow(A[1]); }}", "k")
+    assert show_stmt(reading.kernel.body).split("\n") == [
+        "object <- s[A[0]];",
+        "t <- memory.int64[object];",
+        "if (t == 0) {",
+        "  t_1 <- class_tables[0];",
+        "  f <- A[1];",
+        "  memory.int32[3 + object * 2] <- memory.int32[3 + object * 2] * (f + 1);",
+        "} else {",
+        "  if (t == 1) {",
+        "    t_2 <- class_tables[32];",
+        "    f_1 <- A[1];",
+        "    memory.int32[2 + object * 2] <- memory.int32[2 + object * 2] + f_1;",
+        "  } else {",
+        "    t_3 <- class_tables[64];",
+        "    f_2 <- A[1];",
+        "    f_3 <- f_2;",
+        "    memory.int32[2 + object * 2] <- memory.int32[2 + object * 2] + f_3;",
+        "    memory.int32[4 + object * 2] <- memory.int32[4 + object * 2] + f_2;",
+        "  }",
+        "}",
+    ]
+    assert "an object in memory that is used as a 'Shape' is one of: Circle, Square, Rect" in reading.notes
+    assert (
+        "a virtual call reads 8 bytes of the object, and 8 of a table in global memory for each class" in reading.notes
+    )
+
+
+def test_classes_with_one_function_have_one_branch(read: Reader) -> None:
+    text = show_stmt(read(f"{BEFORE}__global__ void k(Shape **s, int *A) {{ A[0] = *s[0]->at(3); }}", "k").kernel.body)
+    assert text.count("if (") == 1, text
+    assert "class_tables[t * 32]" in text, text
+
+
+def test_objects_in_memory_are_marked_with_their_class(read: Reader) -> None:
+    """By each constructor, the base class first; a copy keeps what it is assigned to."""
+    body = "Circle *c = new (s) Circle(1, 2); *c = s[1];"
+    text = show_stmt(read(f"{BEFORE}__global__ void k(Circle *s) {{ {body} }}", "k").kernel.body)
+    assert [line for line in text.split("\n") if "class" in line] == ["s.class[0] <- 0;", "s.class[0] <- 1;"], text
+
+
+def test_copies_leave_the_class_alone(read: Reader) -> None:
+    before = "struct alignas(16) S { int a, b; __device__ virtual int f() { return a; } };"
+    text = show_stmt(read(f"{before} __global__ void k(S *s) {{ s[0] = s[1]; }}", "k").kernel.body)
+    assert text == "t <- s.a[1];\nt_1 <- s.b[1];\ns.a[0] <- t;\ns.b[0] <- t_1;", text
+
+
+def test_a_call_may_do_what_any_class_does(read: Reader) -> None:
+    """What is kept of an object over a call that one class leaves alone and another one changes, is read again."""
+    source = """struct B { int x = 1; __device__ virtual void f() {} __device__ virtual int g() = 0; };
+    struct D : B { __device__ void f() override { x = 5; } __device__ int g() override { return x++; } };
+    __device__ int both(D &d, B &b) { int y = d.x; b.f(); y = y * 10 + d.x; return y + 100 * b.g(); }"""
+    reading = read(f"{source} __global__ void k(int *A) {{ D d; A[0] = both(d, d); A[1] = d.x; }}", "k")
+    text = show_stmt(reading.kernel.body)
+    assert text.count("d_1.x <- ") == 3, text
+    with pytest.raises(CudaError):
+        read(f"{source} __global__ void k(int *A) {{ D d; B &b = d; A[0] = b.g() + d.x; }}", "k")
+
+
+REFUSED = {
+    "A[0] = l->f();": "the recursive function 'f' is not supported",
+    "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
+    "M<int> m; A[0] = m.f();": "",
+    "T *t = (T *)A; A[0] = t->f();": "a virtual function of 'T', from which a template of classes may derive,",
+    "A[0] = p_n->f();": "an object of 'N', from which this file derives no class, is not supported",
+    "A[0] = two->g();": "the base class 'Second', which may begin anywhere in 'Two', is not supported",
+    "A[0] = b->x;": "the base class 'Data', which may begin anywhere in 'Behind', is not supported",
+    "Early e; A[0] = e.x;": "a virtual function of this object is not supported",
+    "Early *e = new Early; A[0] = e->x;": "",
+    "Late *p = new Late; delete p;": "a virtual function of this object is not supported",
+    "S s[2]; A[0] = s[n].f();": "an array of 'S', which has functions of its own, is not supported",
+    "A[0] = known(*s);": "the function 'known' has no body in this file",
+    "A[0] = r->f();": "the function 'f' of 'R' has no body in this file",
+    "A[0] = v->x;": "the base class 'S', which may begin anywhere in 'V', is not supported",
+    "V w; A[0] = w.x;": "a base class in 'V'",
+    "H h; A[0] = h.f();": "use of undeclared identifier 'gone'",
+    "A[0] = (A[1] = 5) + reads->f();": "changed and used in one expression",
+    "delete dies;": "use of undeclared identifier 'gone'",
+    "A[0] = g->f();": "use of undeclared identifier 'gone'",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(read: Reader, body: str) -> None:
+    before = """struct S { int x; __device__ virtual int f() { return 1; } }; __device__ int known(S s);
+    struct L { L *next; __device__ virtual int f() { return 1; } };
+    struct More : L { __device__ int f() override { return next->f(); } };
+    struct T { __device__ virtual int f() { return 1; } };
+    template <class X> struct M : T { __device__ int f() override { return 2; } };
+    struct N { __device__ virtual int f() = 0; };
+    struct First { int x; __device__ virtual int f() { return 1; } };
+    struct Second { __device__ virtual int g() { return 2; } }; struct Two : First, Second {};
+    struct Data { int x; }; struct Behind : Data { __device__ virtual int f() { return 2; } };
+    struct Early { int x; __device__ Early() { x = f(); } __device__ virtual int f() { return 1; } };
+    struct Late { int x; __device__ virtual int f() { return 1; } __device__ virtual ~Late() { x = f(); } };
+    struct R { __device__ virtual int f(); }; struct V : virtual S {};
+    struct G { __device__ virtual int f() { return 1; } }; struct H : G { __device__ int f() { return gone; } };
+    struct Any { int *p; __device__ virtual int f() = 0; };
+    struct Reads : Any { __device__ int f() override { return *p; } };
+    struct Dies { __device__ virtual ~Dies() {} }; struct Wrong : Dies { __device__ ~Wrong(); };
+    __device__ Wrong::~Wrong() { gone = 1; } __device__ Any *reads; __device__ Dies *dies;
+    __device__ L *l; __device__ N *p_n; __device__ Two *two; __device__ Behind *b; __device__ R *r; __device__ V *v;
+    __device__ S *s; __device__ G *g;\n"""
+    source = f"{before} __global__ void k(int *A, int n) {{ {body} }}"
+    if not REFUSED[body]:
+        read(source, "k")
+        return
+    with pytest.raises(CudaError) as caught:
+        read(source, "k")
+    assert REFUSED[body] in caught.value.message
