@@ -43,6 +43,7 @@ SLACK: Final = 0.1
 
 _DIRECTIVE: Final = re.compile(rb"(?:#|%:)(?:\s|/\*.*?\*/)*(?:include|import|embed|__include_macros)", re.DOTALL)
 _PLAIN: Final = re.compile(rb'#[ \t]*include[ \t]*(?:"([^"\n\\]+)"|<([^>\n\\]+)>)')
+_NAMED: Final = re.compile(rb'(?:include|include_next|import|embed)\s*\(?\s*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _WORD: Final = re.compile(rb"\w+")
 
 Asked = tuple[tuple[bool, str], ...]
@@ -136,6 +137,17 @@ def _identity(path: str) -> tuple[int, int]:
 def _is_ours(folder: str) -> bool:
     """Whether a folder is that of our headers: clang then looks there last."""
     return Path(folder).exists() and Path(folder).samefile(HEADERS)
+
+
+@lru_cache(maxsize=256)
+def sought(data: bytes) -> tuple[str, ...]:
+    """The files that a text names where it includes one, or asks whether there is one.
+
+    >>> sought(b'#if __has_include("a.h")'), sought(b'#  include <b.h> // include "c.h"')
+    (('a.h',), ('b.h', 'c.h'))
+    """
+    found = _NAMED.findall(SPLICE.sub(b"", data))
+    return tuple(dict.fromkeys(os.fsdecode(quoted or name) for quoted, name in found))
 
 
 @lru_cache(maxsize=256)

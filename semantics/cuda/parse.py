@@ -21,7 +21,7 @@ from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
-from semantics.cuda.inputs import note, since, telling
+from semantics.cuda.inputs import note, since, sought, telling
 from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
@@ -340,20 +340,23 @@ def _unit(request: Request, data: bytes) -> Unit:
     """A text parsed, or what it was parsed to before, where nothing that it includes has changed."""
     args, here = tuple(request.args), (folder := Path().stat()).st_dev << 64 | folder.st_ino
     with telling(request.includes, request.defines) as tell:
-        unit, files = _parsed(request.path, data, args, here)
-        if files != unit.included() or unit.made < since() or not all(map(_is_absent, _missing(request, unit))):
+        folders = tuple(request.includes)
+        unit, *before = _parsed(request.path, data, args, here, folders)
+        if before != [unit.included(), _found(unit, folders)] or unit.made < since():
             _parsed.cache_clear()
-            unit, _ = _parsed(request.path, data, args, here)
+            unit, *_ = _parsed(request.path, data, args, here, folders)
         tell((name, unit) for name, _, _ in unit.inclusions)
     return unit
 
 
-def _missing(request: Request, unit: Unit) -> Iterator[Path]:
-    """Where clang would have seen the files that it did not find."""
-    for e in unit.errors:
-        if (name := MISSING.match(e.message)) and e.loc is not None:
-            for folder in (str(Path(e.loc.file).parent), *request.includes):
-                yield Path(folder, name[1])
+def _found(unit: Unit, folders: tuple[str, ...]) -> frozenset[Path]:
+    """Of the places where clang looks for the files that the texts name, and for those that it did not find, in this
+    order, those at which there may be something."""
+    absent = ((e.loc.file, name[1]) for e in unit.errors if (name := MISSING.match(e.message)) and e.loc is not None)
+    texts = dict.fromkeys((unit.path, *(name for name, _, _ in unit.inclusions)))
+    asked = dict.fromkeys((*absent, *((file, name) for file in texts for name in sought(unit.text(file)))))
+    places = {Path(folder, name) for file, name in asked for folder in (str(Path(file).parent), *folders)}
+    return frozenset(place for place in places if not _is_absent(place))
 
 
 def _is_absent(path: Path) -> bool:
@@ -368,8 +371,11 @@ def _is_absent(path: Path) -> bool:
 
 
 @lru_cache(maxsize=UNITS)
-def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[Unit, dict[str, tuple[int, int]]]:
-    """A text parsed in a folder, `here`, at which relative paths begin; and what it includes."""
+def _parsed(
+    path: str, data: bytes, args: tuple[str, ...], here: int, folders: tuple[str, ...]
+) -> tuple[Unit, dict[str, tuple[int, int]], frozenset[Path]]:
+    """A text parsed in a folder, `here`, at which relative paths begin; what it includes, and what it asks for in
+    `folders` that is there."""
     _probe(path, data, args)
     quick, prefix = precompiled(args)
     ways = [(quick, prefix)] if prefix else []
@@ -382,7 +388,7 @@ def _parsed(path: str, data: bytes, args: tuple[str, ...], here: int) -> tuple[U
             continue
         error = next((e for e in unit.errors if e.loc is None), None)
         if error is None:
-            return unit, unit.included()
+            return unit, unit.included(), _found(unit, folders)
         problem = f"clang says: {error.message}"
     raise CudaError(problem, None, "Check -I, -D and --std.") from cause
 

@@ -62,6 +62,32 @@ def test_a_file_that_was_missing_may_come(place: str, here: Write, tmp_path: Pat
     assert element() == "A[0] <- 4;"
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('#if __has_include("y.h")\n#include "y.h"\n#else\n#include "x.h"\n#endif\n', "second/y.h"),
+        ("#if __has_include ( <y.h> )\n#undef N\n#define N 4\n#else\n#include <x.h>\n#endif\n", "first/y.h"),
+        ("#include <x.h>\n", "first/x.h"),
+        ('#include "x.h"\n', "x.h"),
+        ('#include "../second/z.h"\n', "second/x.h"),
+    ],
+)
+def test_another_file_may_come_in_place_of_one(text: str, place: str, here: Write, tmp_path: Path) -> None:
+    (tmp_path / "first").mkdir()
+    path = here(f"{text}__global__ void k(int *A) {{ A[0] = N; }}\n")
+
+    def element() -> str:
+        return show_stmt(read_cuda(path, includes=("first", "second")).kernel.body)
+
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "z.h").write_text('#if __has_include("x.h")\n#include "x.h"\n#else\n#define N 3\n#endif\n')
+    if "z.h" not in text:
+        (tmp_path / "second" / "x.h").write_text("#define N 3\n")
+    assert (element(), element()) == ("A[0] <- 3;", "A[0] <- 3;")
+    (tmp_path / place).write_text("#define N 4\n")
+    assert element() == "A[0] <- 4;"
+
+
 def test_a_path_leads_elsewhere_from_another_folder(
     here: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
