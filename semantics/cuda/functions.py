@@ -27,7 +27,7 @@ from semantics.cuda.lost import blanked
 from semantics.cuda.places import load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
-from semantics.cuda.shapes import CASTS
+from semantics.cuda.shapes import CASTS, null_pointer
 from semantics.cuda.shim import in_shim, own, own_files
 from semantics.cuda.state import Address, Chosen, State
 from semantics.cuda.templates import functions, is_template
@@ -252,7 +252,7 @@ def _declared(st: State, decl: Node) -> Node | Chosen | None:
     return found if isinstance(found, Node) else None
 
 
-def _table(st: State, node: Node) -> tuple[Node, ...]:
+def _table(st: State, node: Node) -> tuple[Node | None, ...]:
     """The functions of a table that is declared with all of them, and that nothing changes; none of another array."""
     node = _inside(node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
@@ -264,14 +264,16 @@ def _table(st: State, node: Node) -> tuple[Node, ...]:
     return found
 
 
-def _listed(st: State, decl: Node) -> tuple[Node, ...]:
-    """The functions that an array is declared with, all of them."""
+def _listed(st: State, decl: Node) -> tuple[Node | None, ...]:
+    """The functions that an array is declared with, all of them, None where it has a null pointer; none if all are."""
     init = decl.initialiser if decl.kind == "VAR_DECL" else None
     if decl.type.kind != "array" or init is None or init.kind != "INIT_LIST_EXPR":
         return ()
-    listed = [named_function(st, part) for part in init.children]
-    found = tuple(f for f in listed if isinstance(f, Node))
-    return found if len(found) == len(listed) == decl.type.count and len(found) <= MOST else ()
+    nulls = [null_pointer(part) for part in init.children]
+    listed = [None if null else named_function(st, part) for part, null in zip(init.children, nulls, strict=True)]
+    found = tuple(f for f, null in zip(listed, nulls, strict=True) if null or isinstance(f, Node))
+    whole = len(found) == decl.type.count and len(found) <= MOST and not all(nulls)
+    return tuple(f if isinstance(f, Node) else None for f in found) if whole else ()
 
 
 def _element(st: State, node: Node) -> Node | Chosen | None:
@@ -279,13 +281,25 @@ def _element(st: State, node: Node) -> Node | Chosen | None:
     found = _table(st, table)
     if not found:
         return _filled(st, table, index)
+    known = tuple(f for f in found if f is not None)
     at = index.evaluate()
     if isinstance(at, int) and not index.acts:
         if not 0 <= at < len(found):
             raise unsupported(f"the element {at} of a table of {len(found)} functions", node.loc)
-        return found[at]
-    value = convert(st.expr(st, index, "part"), index.type, NUMBER, index.loc)
-    return Chosen(st.saved(value, INT), found)
+        return found[at] or Chosen(Const(-1), known, given=True)
+    value = st.saved(convert(st.expr(st, index, "part"), index.type, NUMBER, index.loc), INT)
+    return Chosen(st.saved(_numbered(value, found), INT), known, given=len(known) < len(found))
+
+
+def _numbered(at: Expr, found: tuple[Node | None, ...]) -> Expr:
+    """The number of a function among those of a table, -1 of what is null."""
+    nulls, last = [i for i, f in enumerate(found) if f is None], max(i for i, f in enumerate(found) if f is not None)
+    number = at
+    for i in (i for i in nulls if i < last):
+        number = Op("-", (number, Op("?:", (Op(">", (at, Const(i))), Const(1), Const(0)))), at.loc)
+    for i in nulls:
+        number = Op("?:", (Op("==", (at, Const(i)), at.loc), Const(-1), number), at.loc)
+    return number
 
 
 def _filled(st: State, table: Node, index: Node) -> Chosen | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import unsupported
+from semantics.cuda.shapes import CASTS, bare
+from semantics.cuda.shim import is_index
 
 
 def in_order(declared: tuple[Node, ...], parts: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -115,3 +118,30 @@ def header(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
         _, start, _ = part.span
         found[sum(start > s for s in semicolons)] = part
     return found[0], found[1], found[2], body
+
+
+def counts_alone(counters: AbstractSet[int], init: Node | None, increment: Node | None) -> bool:
+    """Whether an increment is arithmetic on variables that nothing but the loop sees, `counters` or those that its head
+    declares, and does nothing else."""
+    if init is None or increment is None:
+        return False
+    if init.kind == "DECL_STMT":
+        declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
+    else:
+        assigns = init.kind == "BINARY_OPERATOR" and init.operator == "="
+        named = bare(init.children[0]).referenced if assigns else None
+        declared = {named.identity} & counters if named is not None else set()
+    return all(
+        n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
+        or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
+        or (n.kind == "DECL_REF_EXPR" and (n.type.kind in ("int", "bool") or is_index(n)))
+        or (n.kind == "MEMBER_REF_EXPR" and n.children and all(map(is_index, n.children)))
+        for n in increment.walk()
+    ) and all(
+        (target := bare(n.children[0])).kind == "DECL_REF_EXPR"
+        and target.referenced is not None
+        and target.referenced.identity in declared
+        for n in increment.walk()
+        if (n.kind.endswith("_OPERATOR") and n.operator in ("x++", "++x", "x--", "--x", "="))
+        or n.kind == "COMPOUND_ASSIGNMENT_OPERATOR"
+    )

@@ -52,19 +52,45 @@ def label(part: Part) -> str:
 
 
 def of_row(parts: tuple[Part, ...]) -> Kinds:
-    """The kinds of jump that may leave statements in a row: not those to a label behind them."""
-    found = frozenset[str]()
-    for part in parts:
-        found = (found - {label(part)}) | jumps(part)
-    return found
+    """The kinds of jump that may leave statements in a row: not those to a label of one of them."""
+    return frozenset().union(*map(jumps, parts)) - {*map(label, parts)}
 
 
 def check_labels(body: Node) -> None:
-    """Raise for a jump to a label that is not behind it, in a block around it."""
+    """Raise for a jump to a label that is in no block around it."""
     wrong = {kind for kind in jumps(body) if kind.startswith(GOTO)}
     for node in body.walk() if wrong else ():
         if node.kind == "GOTO_STMT" and jump(node) in wrong:
-            raise unsupported("a 'goto' that leads back or into a block", node.loc, "Write it with loops and 'if'.")
+            raise unsupported("a 'goto' that leads into a block", node.loc, "Write it with loops and 'if'.")
+
+
+def goes_back(parts: tuple[Part, ...]) -> bool:
+    """Whether a jump leads to the first of statements in a row, from it or one behind it."""
+    kind = label(parts[0])
+    return bool(kind) and any(kind in jumps(part) for part in parts)
+
+
+class Back(NamedTuple):
+    """Statements from a label on, `before; if (test) { body; goto label; } rest`, with no other jump to it; `node` is
+    the `if`."""
+
+    before: tuple[Part, ...]
+    node: Node
+    body: tuple[Part, ...]
+    rest: tuple[Part, ...]
+
+
+def way_back(kind: str, parts: tuple[Part, ...]) -> Back | None:
+    """The parts of a loop that one `goto` at the end of an `if` makes, which nothing else leaves in the middle of a
+    turn but what leaves it for good; None of all else."""
+    at = [i for i, part in enumerate(parts) if kind in jumps(part)]
+    node = parts[at[0]]
+    if len(at) > 1 or not isinstance(node, Node) or node.kind != "IF_STMT" or len(node.children) != 2:
+        return None
+    before, body = parts[: at[0]], tuple(flat(node.children[1]))
+    if any(map(jumps, before)) or jump(body[-1]) != kind or of_row(body[:-1]) & {kind, *_INNER}:
+        return None
+    return Back(before, node, body[:-1], parts[at[0] + 1 :])
 
 
 def last_label(parts: tuple[Part, ...]) -> int:

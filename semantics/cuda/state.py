@@ -216,7 +216,7 @@ class Chosen:
     index: Expr
     functions: tuple[Node, ...]
     given: bool = False
-    """Whether the host gives it, which may be null: then its number is -1."""
+    """Whether it may be null, as what the host gives: then its number is -1."""
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
-from semantics.cuda.heads import check_condition, check_if, declared_in, header, in_order
+from semantics.cuda.heads import check_condition, check_if, counts_alone, declared_in, header, in_order
 from semantics.cuda.hidden import of_range
 from semantics.cuda.implied import implied, kept, told
 from semantics.cuda.jumps import (
@@ -86,6 +86,7 @@ from semantics.cuda.jumps import (
     endless,
     ends,
     flat,
+    goes_back,
     jump,
     jumps,
     label,
@@ -94,6 +95,7 @@ from semantics.cuda.jumps import (
     of_row,
     sole_exit,
     turns_or_jumps,
+    way_back,
     way_out_of,
 )
 from semantics.cuda.modular import Reduced, renamed
@@ -103,8 +105,7 @@ from semantics.cuda.records import fill, initialised, reference
 from semantics.cuda.scan import count_changes
 from semantics.cuda.scopes import leave, left_by, scoped
 from semantics.cuda.sections import sections
-from semantics.cuda.shapes import CASTS, bare, described, lvalue, temporary
-from semantics.cuda.shim import is_index
+from semantics.cuda.shapes import bare, described, lvalue, temporary
 from semantics.cuda.state import DEEPEST, Address, Loop, Parts, Pointer, State, too_deep
 from semantics.cuda.switch import switch
 
@@ -137,11 +138,17 @@ def _row(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
             continue
         if _leave(st, part, parts[at - 1 :]):
             return
-        kinds = jumps(part)
+        kinds, rest = jumps(part), parts[at:]
+        if goes_back((part, *rest)):
+            kinds, parts = _looped(st, part, rest)
+            if kinds:
+                _then(st, kinds, parts, tail, part.loc)
+                return
+            at = 0
+            continue
         if not kinds:
             statement(st, part)
             continue
-        rest = parts[at:]
         if jump(part) is not None:
             _jump(st, part, tail)
             return
@@ -155,9 +162,7 @@ def _row(st: State, parts: tuple[Part, ...], tail: Kinds) -> None:
             _within(st, part, tail)
             return
         _within(st, part, frozenset())
-        after = _block(st, rest, tail)
-        if after != Skip():
-            st.emit(If(staying(st, kinds), after, Skip(), part.loc))
+        _then(st, kinds, rest, tail, part.loc)
         return
 
 
@@ -175,9 +180,43 @@ def _up_to(st: State, parts: tuple[Part, ...], rest: tuple[Part, ...], tail: Kin
     if not others:
         block(st, rest, tail)
         return
+    _then(st, others, rest, tail, loc)
+
+
+def _then(st: State, kinds: Kinds, rest: tuple[Part, ...], tail: Kinds, loc: Loc | None) -> None:
+    """Statements after some which lanes may have left by jumps."""
     after = _block(st, rest, tail)
     if after != Skip():
-        st.emit(If(staying(st, others), after, Skip(), loc))
+        st.emit(If(staying(st, kinds), after, Skip(), loc))
+
+
+def _looped(st: State, part: Node, rest: tuple[Part, ...]) -> tuple[Kinds, tuple[Part, ...]]:
+    """Statements from a label on to which some of them jump back: a loop. Gives how it may be left, and what follows
+    it. Where a flag has to say whether it goes on, that is all that follows the label."""
+    kind, parts = label(part), (*part.children, *rest)
+    if (found := way_back(kind, parts)) is not None:
+        check_if(found.node)
+
+        def again() -> Expr:
+            block(st, found.before, frozenset())
+            return condition(st, found.node.children[0], "whole")
+
+        _turns(st, again, found.node.loc, found.body, (), part)
+        return leaving(of_row(found.body)), found.rest
+    kinds = of_row((part, *rest))
+    if kinds & {"break", "continue"}:
+        what = f"a way out of a loop between 'goto {part.name}' and its label"
+        raise unsupported(what, part.loc, "Write it with loops and 'if'.")
+    st.frame.labels[kind] = None
+    flag = label_flag(st, kind, part.loc)
+    st.loops.append(Loop(len(st.alive)))
+    with st.captured() as stmts:
+        block(st, parts, frozenset())
+    st.loops.pop()
+    del st.frame.labels[kind]
+    turn = seq(Assign(flag, TRUE, part.loc), *stmts)
+    st.emit(Assign(flag, FALSE, part.loc), While(Op("!", (Var(flag),), part.loc), turn, part.loc))
+    return frozenset(), ()
 
 
 def _block(st: State, parts: tuple[Part, ...], tail: Kinds) -> Stmt:
@@ -378,7 +417,7 @@ def _for(st: State, node: Node, tail: Kinds) -> None:
     init, test, increment, body = header(node)
     if init is not None:
         statement(st, init)
-    _loop(st, test, body, increment, node, tail, unseen=_own(st, init, increment))
+    _loop(st, test, body, increment, node, tail, unseen=counts_alone(st.counters, init, increment))
 
 
 def _range(st: State, node: Node) -> None:
@@ -421,32 +460,6 @@ def _range(st: State, node: Node) -> None:
 def _at_begin(st: State, begin: Node, at: Node) -> None:
     """Let the variable that libclang shows in what a `for` declares be the one that the loop has."""
     st.bindings[begin.identity] = st.bindings[at.identity]
-
-
-def _own(st: State, init: Node | None, increment: Node | None) -> bool:
-    """Whether an increment is arithmetic on variables that nothing but the loop sees, and does nothing else."""
-    if init is None or increment is None:
-        return False
-    if init.kind == "DECL_STMT":
-        declared = {n.identity for n in init.walk() if n.kind == "VAR_DECL" and n.type.kind in ("int", "bool")}
-    else:
-        assigns = init.kind == "BINARY_OPERATOR" and init.operator == "="
-        named = bare(init.children[0]).referenced if assigns else None
-        declared = {named.identity} & st.counters if named is not None else set()
-    return all(
-        n.kind in (*CASTS, "PAREN_EXPR", "INTEGER_LITERAL", "BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR")
-        or (n.kind == "UNARY_OPERATOR" and n.operator != "*")
-        or (n.kind == "DECL_REF_EXPR" and (n.type.kind in ("int", "bool") or is_index(n)))
-        or (n.kind == "MEMBER_REF_EXPR" and n.children and all(map(is_index, n.children)))
-        for n in increment.walk()
-    ) and all(
-        (target := bare(n.children[0])).kind == "DECL_REF_EXPR"
-        and target.referenced is not None
-        and target.referenced.identity in declared
-        for n in increment.walk()
-        if (n.kind.endswith("_OPERATOR") and n.operator in ("x++", "++x", "x--", "--x", "="))
-        or n.kind == "COMPOUND_ASSIGNMENT_OPERATOR"
-    )
 
 
 def _loop(

@@ -22,6 +22,7 @@ __device__ Op table[] = {add, &mul, sub};
 __constant__ Op fixed[2] = {mul, add};
 __device__ Op one = sub;
 __device__ void (*puts_[2])(int *, int) = {put, twice};
+__device__ Op holes[4] = {nullptr, add, NULL, mul}; __device__ Op ends[] = {sub, mul, 0};
 static const Op kept[3] = {sub, add, mul};
 __device__ int fold(Op f, int *p, int n) { int s = 1; for (int i = 0; i < n; i++) s = f(s, p[i]); return s; }
 enum Kind { ADD, MUL, SUB };
@@ -44,6 +45,9 @@ BODIES = [
     "const Op t[2] = {mul, sub}; A[0] = t[0](n, 2) + t[threadIdx.x & 1](n, 9);",
     "static const Op u[] = {add}; A[1] = u[0](1, n);",
     "if (table[1] != nullptr) A[0] = 4; if (!one) A[1] = 5; A[2] = kept[1](n, 3);",
+    "Op f = holes[threadIdx.x]; if (f) A[0] = f(n, 5); A[1] = holes[1](n, 4); if (holes[3]) A[2] = holes[3](n, 7);",
+    "if (!holes[2]) A[2]++; int i = threadIdx.x; if (holes[i] != NULL) A[3] = holes[i](1, n); if (!holes[i]) A[4]++;",
+    "int i = threadIdx.x % 3; A[1] = ends[i] ? ends[i](n, 9) : 70; A[2] = ends[n - 3](n, 8);",
     "Op f = add; if (n == threadIdx.x + 1) f = mul; A[0] = f(n, 5); f = sub; A[1] = f(n, 9) + fold(f, A, 3);",
     (
         "Op f; for (int i = 0; i < n; i++) { f = i == threadIdx.x ? &mul : sub; A[i] = f(i, 7); "

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import Reading
 from tests.semantics.cuda.lowered import Lowered
 
@@ -73,3 +74,9 @@ UNORDERED = (
 def test_an_order_that_not_every_standard_has(refused: Callable[[str, str], None], body: str) -> None:
     """Where a pointer leads is not known before it is assigned."""
     refused(kernel(body), "not every C++ says which comes first")
+
+
+def test_a_pointer_may_lead_elsewhere_after_a_jump_back(read: Reader) -> None:
+    body = "int *p = A, i = 0; l: *p = i; p = B; if (++i == 3) goto l; A[9] = i; if (i < 6) goto l;"
+    text = show_stmt(read(f"__global__ void k(int *A, int *B) {{ {body} }}").kernel.body)
+    assert "memory.int32[p] <- i;" in text, text

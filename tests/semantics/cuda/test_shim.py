@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -222,3 +223,25 @@ def test_values_in_a_run(read: Read) -> None:
         assert [arrays["i"][n] for n in range(16)] == [
             1, 3, 0, 0x3F800000, 2, 3, 1, -0x3FE00000, 0, 1, 0, 0x7F800000, 0, 3, 1, -(2**31),
         ]  # fmt: skip
+
+
+NUMBERS = {
+    "M_E": math.e,
+    "M_LOG2E": 1 / math.log(2),
+    "M_LOG10E": 1 / math.log(10),
+    "M_LN2": math.log(2),
+    "M_LN10": math.log(10),
+    "M_PI": math.pi,
+    "M_PI_2": math.pi / 2,
+    "M_PI_4": math.pi / 4,
+    "M_1_PI": 1 / math.pi,
+    "M_2_PI": 2 / math.pi,
+    "M_2_SQRTPI": 2 / math.sqrt(math.pi),
+    "M_SQRT2": math.sqrt(2),
+    "M_SQRT1_2": math.sqrt(0.5),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_mathematics(read: Read, name: str) -> None:
+    read(f"__global__ void k(int *A) {{ static_assert((long long)({name} * 1e9) == {int(NUMBERS[name] * 1e9)}); }}")
