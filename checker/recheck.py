@@ -1905,10 +1905,12 @@ class Checker(Program):
         for row in fitted(() if proof is None else proof, [dict], "a proof of what follows from P"):
             goal = self.condition("a goal", self.expression(row.get("goal"), True))
             match row, len(row):
-                case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b
-                    choice = next((t for t in mentions(goal, "op") if t[1] in ("?:", "||")), FALSE)
+                case {"if": (_, _) as cases}, 2:  # by a first choice a ? b : c, or a || b, or else a bool as a number
+                    kinds = ("?:", "||"), ("int",)
+                    choice = next((t for ops in kinds for t in mentions(goal, "op") if t[1] in ops), FALSE)
                     want(choice != FALSE, "{:.200} has no choice in it", goal)
-                    sides = (TRUE, choice[3]) if choice[1] == "||" else choice[3:]
+                    numbers = ("const", INT, 1), ("const", INT, 0)
+                    sides = {"||": (TRUE, *choice[3:]), "?:": choice[3:], "int": numbers}[choice[1]]
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
                         case = self.given(frozenset(self.put(f, choice, side) for f in p), test)
                         self.shown(case, self.known(self.put(goal, choice, side)), by)

@@ -216,20 +216,17 @@ def _by_choices(p: P, goal: Expr, context: Context, seen: Seen | None, left: int
 
 def _tests(e: Expr) -> Iterator[Expr]:
     """The tests of the choices in an expression."""
-    return (t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("?:", "||"))
+    return (t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("?:", "||", "int"))
 
 
 def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
     """A proof for what each outcome of the first choice in a goal, from the outside, makes of it: of a ? b : c, or of
-    a || b. None without one, or where no more are left."""
-    sides: tuple[Expr, Expr]
-    match next((t for t in subterms(goal) if isinstance(t, Op) and t.op in ("?:", "||")), None):
-        case Op("||", (test, other)) as choice if left:
-            sides = (TRUE, other)
-        case Op("?:", (test, one, other)) as choice if left:
-            sides = (one, other)
-        case _:
-            return None
+    a || b, else of a truth value as a number. None without one, or where no more are left."""
+    found = (t for ops in (("?:", "||"), ("int",)) for t in subterms(goal) if isinstance(t, Op) and t.op in ops)
+    if (choice := next(found, None)) is None or not left:
+        return None
+    test, *rest = choice.args
+    sides = {"||": (TRUE, *rest), "?:": rest, "int": (Const(1), Const(0))}[choice.op]
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
     for holds, side in zip((True, False), sides, strict=True):
         here = conj((put(goal, choice, side),), sigma)

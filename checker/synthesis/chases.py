@@ -78,6 +78,16 @@ def _ends(q: Poly) -> Iterator[tuple[str, Expr]]:
             yield op, end
 
 
+def ends_of(array: str, contracts: Iterable[Contract]) -> tuple[Poly | None, Poly | None]:
+    """The least and the most that all elements of an array are by contracts, where these say so."""
+    found: dict[str, Poly] = {}
+    for q in (q for c in contracts if c.arrays == {array} for q in c.quantities.values()):
+        for op, e in _ends(q):
+            if (end := of_expr(e)) is not None:
+                found.setdefault(op, end)
+    return found.get(">="), found.get("<=")
+
+
 def gaps(cycle: Cycle, sigma: Signature) -> Iterator[tuple[Expr, Poly]]:
     """How far the variables of a loop are from the ends of what they may be, each as an expression and as a polynomial
     that is always positive."""

@@ -24,6 +24,7 @@ from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, c
 from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.rules import ALWAYS, NEVER, SOUND
 from checker.synthesis.rules.transformer import Analysis, Book
+from checker.synthesis.totals import moved, totals
 from checker.synthesis.walk import Stuck
 from logic.assertions import (
     AtLeast,
@@ -119,6 +120,7 @@ class _Analysis(Analysis):
         self.apart = apart
         self.sharp = sharp
         self.sigma = context.sigma
+        self.contracts = context.launch.contracts
         self.given = said((), context)
         self.single = all(value(Param(f"blockDim.{axis}"), self.given.numbers) == 1 for axis in "xyz")
         self.rows = (context.launch.block[0] or 1) % context.hardware.warp == 0
@@ -127,6 +129,8 @@ class _Analysis(Analysis):
         """Loops whose first turn has been taken apart."""
         self.flags: list[Expr] = []
         """The flags that the tests of the loops around the walk ask for."""
+        self.sums: frozenset[str] = frozenset()
+        """The variables of which loops around the walk have guesses at sums."""
         self.live: frozenset[str] = frozenset()
         """Variables that are live after the item that the walk is at."""
 
@@ -248,7 +252,7 @@ class _Analysis(Analysis):
         def ask(said: P, need: Poly) -> Verdict:
             return self.oracle(AtLeast(said, frozenset(), need, ZERO), self.context)
 
-        more = shown(self.context.launch.contracts, elements_in(named.values()), state.p, ask)
+        more = shown(self.contracts, elements_in(named.values()), state.p, ask)
         return cut(nodes, state, State(conj((*state.p, *more), self.sigma), state.x))
 
     def left(self, item: Loop, state: State, after: live.Names) -> State:
@@ -302,6 +306,10 @@ class _Analysis(Analysis):
             if self.entails(p, new) and not (defined and self.by_solver(p, new)):
                 kept.append(c)
         kept += named.values()
+        if x in self.sums:
+            lost, by = [c for c in about if c not in kept], moved(x, e, self.contracts)
+            shifted = (substitute(c, {x: Op("-", (Var(x), k))}) for c in lost for k in by)
+            kept += [c for c in shifted if self.entails(p, substitute(c, {x: anything}))]
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         if after is not None and defined:
@@ -456,7 +464,8 @@ class _Analysis(Analysis):
             *together(item.cond, body, state, changed, self.sigma),
             *(passed(body, changed, self.sigma) if self.sharp else ()),
         )
-        guessed = (*guessed, *chases.ranges(chases.chased(body, self.sigma), self.context.launch.contracts))
+        summed, more = totals(item.cond, body, facts, state.x, outside | turning, self.sigma, self.contracts)
+        guessed = (*guessed, *summed, *chases.ranges(chases.chased(body, self.sigma), self.contracts))
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own
         if any(item is known for known in self.begun):
@@ -465,6 +474,7 @@ class _Analysis(Analysis):
                 item.body, State(assume(conj(stable, self.sigma), item.cond, self.sigma), state.x - changed)
             )
             guessed = (*guessed, *flags.about(own, turn.end.p, changed, self.sigma))
+        around, self.sums = self.sums, self.sums.union(*map(local_vars, summed))
         guesses = [c for c in guessed if self.entails(state.p, c)]
         x = state.x if item.invariant.x is None else item.invariant.x
         while True:
@@ -474,7 +484,7 @@ class _Analysis(Analysis):
             strict = {b: a for a, b in orders(item.cond, changed) if b in guesses}
             plain = sized(item.cond, self.given)
             up, left = flags.told(own, entered, self.sigma)
-            known = (*strict.values(), plain, *up)
+            known = (*strict.values(), plain, *up, *more)
             told = never or tuple(a for a in known if a != item.cond and self.entails(entered, a))
             cuts = tuple(Partial(facts) for facts in (told, left) if facts)
             self.live = turning
@@ -489,6 +499,7 @@ class _Analysis(Analysis):
                 break
             guesses, x = kept, smaller
         del self.flags[len(self.flags) - len(own) :]
+        self.sums = around
         found = Cycle("", item.cond, invariant, item.invariant.q, inside, state, invariant, item.loc, told=(*up, *left))
         self.live = outside
         cycle: Cycle = self.taken(self.book.loops, found, state, item.rule)

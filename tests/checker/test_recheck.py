@@ -2126,6 +2126,10 @@ def test_goals_that_are_shown_by_cases() -> None:
     assert "not well formed" in told(clamped, by(as_n, more), same, also=True)
     assert "there is no proof of n <= i" in told(("||", (">", "n", 4), ("<=", "n", "i")), [], [])
     assert "has no choice in it" in told(as_n, [], [])
+    counted = ("<=", ("int", (">", "i", "j")), ("-", "i", "j"))
+    one, none = ({"sum": [["1", [fact(c, "-")]]]} for c in ((">", "i", "j"), (">=", "i", "j")))
+    assert told(counted, by(("<=", 1, ("-", "i", "j")), one), by(("<=", 0, ("-", "i", "j")), none)) == ""
+    assert "there is no proof of 1 < i - j" in told(("<", *counted[1:]), [], [])
 
 
 SUMS: Final = st.recursive(

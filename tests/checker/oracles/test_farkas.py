@@ -186,8 +186,11 @@ def verify_proof(o: AtLeast | Entails, p: Any) -> None:
         if not entry:  # without a proof to look at
             assert NEVER in entries or false_at(Entails(o.p, (whole,))) is None
         elif "if" in entry:
-            choice = next(t for t in subterms(whole) if isinstance(t, Op) and t.op in ("?:", "||"))
-            test, *sides = choice.args if choice.op == "?:" else (choice.args[0], TRUTH, choice.args[1])
+            kinds, terms = (("?:", "||"), ("int",)), [t for t in subterms(whole) if isinstance(t, Op)]
+            choice = next(t for ops in kinds for t in terms if t.op in ops)
+            test, *rest = choice.args
+            ends: list[Expr] = [Const(1), Const(0)]
+            sides = {"?:": rest, "||": [TRUTH, *rest], "int": ends}[choice.op]
             for holds, side, part in zip((True, False), sides, entry["if"], strict=True):
                 case = conj((put(whole, choice, side),), SIGMA)
                 if case or part:
@@ -317,6 +320,8 @@ TRUE = [
     entails("y == x*n, 2*x >= tid.x, 3*n > x", "y >= 0"),
     entails("x <= 2*n, x >= n", "(n > y ? n : 2*n) >= (n > x ? x : n)"),
     entails("", "(x < 0 ? 1 : x) + (y < 3 ? 2 : y) >= 2, (x == 0 ? x : x - 1) < (x == 0 ? 1 : x)"),
+    entails("x <= y", "x + int(n < 3) - 1 <= y, x + int(x < y) <= y"),
+    entails("x <= y", "(n < y ? x : x - 1) + int(n < 3) - 1 <= y"),
     entails("", "n < 1 || n > 0"),
     entails("2*x != 2*n", "x != n"),
     entails("x > n + 2, y >= 0", "x != n, y != -1"),
@@ -329,6 +334,8 @@ FALSE = [
     entails("x <= 2*n, x >= n", "(n > y ? n : 2*n) > (n > x ? x : n)"),
     entails("x >= 0", "(x < n ? 1 : x) >= 1"),
     entails("", "(x < n ? x : n) == (n < y ? x : n)"),
+    entails("x <= y", "x + int(x <= y) <= y"),
+    entails("x < y", "x - int(n < 3) < y - 1"),
     entails("x < y", "n < x || n > y"),
     at_least("", "0", "1"),
     at_least("", "max(0, x)*max(0, y)*max(0, n)", "max(0, x)"),
