@@ -47,8 +47,9 @@ class Steps:
 
 
 def steps_of(p: P, x: X, price: Callable[[Expr], Fraction], context: Context, warp: int) -> Steps | None:
-    """The cost by the number of active lanes, if it depends on that; `price` is the cost under one more fact."""
-    size = context.hardware.warp
+    """The cost by the number of active lanes, if it depends on that, and its sum over warps has a closed form; `price`
+    is the cost under one more fact."""
+    size = _lanes(context, warp)
     for y in _active(p, x, context, warp):
         active = as_expr(y)
         if active is None:
@@ -62,7 +63,8 @@ def steps_of(p: P, x: X, price: Callable[[Expr], Fraction], context: Context, wa
 
         ends = tuple(_changes(at, 1, size))
         if ends:
-            return Steps(active, ends, _cost(y, ends, [at(end) for end in ends] + [at(size)], size))
+            cost = _cost(y, ends, [at(end) for end in ends] + [at(size)], size)
+            return None if cost is None else Steps(active, ends, cost)
     return None
 
 
@@ -78,12 +80,15 @@ def _changes(at: Callable[[int], Fraction], low: int, high: int) -> Iterator[int
     yield from _changes(at, middle, high)
 
 
-def _cost(y: Poly, ends: tuple[int, ...], costs: list[Fraction], size: int) -> Poly:
-    """The step function, without its value in the first interval: as a division where its steps are even."""
+def _cost(y: Poly, ends: tuple[int, ...], costs: list[Fraction], size: int) -> Poly | None:
+    """The step function, without its value in the first interval: as a division where its steps are even. None where
+    they are not, and y falls from warp to warp: no sum of that telescopes."""
     rises = [b - a for a, b in pairwise(costs)]
     width = ends[0]
     if len(set(rises)) == 1 and size % width == 0 and ends == tuple(range(width, size, width)):
         return (_ceiling(y, width) - _ceiling(y - size, width) - 1) * rises[0]
+    if Param(WARP_INDEX) in leaves(y):
+        return None
     total = const(0)
     for end, rise in zip(ends, rises, strict=True):
         total = total + (max0(y - end) - max0(y - end - 1)) * rise
@@ -110,12 +115,19 @@ def _active(p: P, x: X, context: Context, warp: int) -> Iterator[Poly]:
             yield rest - first + 1
 
 
+def _lanes(context: Context, warp: int) -> int:
+    """The most lanes that a warp has, the last of a row fewer than others."""
+    size, x = context.hardware.warp, context.launch.block[0] or 0
+    return x - size * warp if context.launch.block[1:] == (1, 1) and 0 < x - size * warp < size else size
+
+
 def first_of_warp(context: Context, warp: int) -> Poly | None:
-    """threadIdx.x of a warp's first lane, where its lanes have consecutive ones."""
+    """threadIdx.x of a warp's first lane, where its lanes have consecutive ones: by its number, or as a number where
+    the last warp has fewer lanes than others."""
     x, y, z = context.launch.block
     size = context.hardware.warp
     if y == z == 1:
-        return sym(Param(WARP_INDEX)) * size
+        return sym(Param(WARP_INDEX)) * size if x is None or x % size == 0 else const(size * warp)
     return const(size * (warp % (x // size))) if x is not None and x % size == 0 else None
 
 

@@ -35,13 +35,13 @@ def _is(op: str, warp: int) -> Op:
 
 
 def cases_of(context: Context) -> list[P]:
-    """The first warp of a block, the second, .., no warp, each by what holds there; where they are not known, or there
-    is one, what is true of all."""
+    """The first warp of a block, the second, .., no warp, each by what holds there; where they are not known, what is
+    true of all."""
     x, y, z = context.launch.block
     if x is None or y is None or z is None:
         return [()]
     warps = -(-x * y * z // context.hardware.warp)
-    if not 1 < warps <= MAX_WARPS:
+    if warps > MAX_WARPS:
         return [()]
     each = [conj((_is(">", k - 1), _is("<=", k)) if k else (_is("<=", 0),), context.sigma) for k in range(warps)]
     return [*each, conj((_is(">", warps - 1),), context.sigma)]
@@ -52,7 +52,7 @@ def alike(proof: Callable[[int | None], Proof[Poly]], warps: int) -> bool:
     arrays, whose sum telescopes only where a warp's number is in it."""
     try:
         q = proof(None).pre.q
-        return bool(elements_in([q])) or all(proof(k).pre.q == q for k in (0, 1, warps - 1))
+        return bool(elements_in([q])) or all(proof(k).pre.q == q for k in {0, min(1, warps - 1), warps - 1})
     except Stuck:
         return False
 

@@ -45,3 +45,27 @@ def test_no_lane_is_paid_for_on_both_sides(
     assert all(cost <= bound for cost, bound in zip(costs, paid, strict=True))
     assert max(paid) == most
     assert max(costs) == dearest
+
+
+@pytest.mark.parametrize(
+    ("body", "block", "exact"),
+    [
+        ("if (i < n) B[i] = A[i];", 32, True),
+        ("if (i < n) B[i] = A[i];", 16, True),
+        ("if (i < n) B[2 * i] = n;", 8, True),
+        ("if (i < n) B[i] = A[i + m];", 32, False),
+    ],
+)
+def test_the_last_block_of_a_grid_pays_for_its_lanes(tmp_path: Path, body: str, block: int, exact: bool) -> None:
+    """Also where a block is one warp, or a part of one. Steps that are not even have no sum in closed form."""
+    k = of_body(tmp_path, f"int i = blockIdx.x * blockDim.x + t; {body}")
+    launch = Launch((block, 1, 1), (4, 1, 1))
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], launch)
+    (found,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles(), per="grid")
+    assert found.verdict == "certified"
+    assert found.claim is not None
+    assert found.claim.bound is not None
+    for n in NUMBERS:
+        cost = run(k, (block, 1, 1), (4, 1, 1), {"n": n, "m": 3}).totals["sectors"]
+        allowed = evaluate(found.claim.bound, {Param("n"): n})
+        assert cost == allowed if exact else cost <= allowed
