@@ -1,8 +1,8 @@
 """Lambdas: inlined where they are called. Their bodies name the variables around them, so there is nothing to keep.
 
 What is captured by reference is seen as it is at the call. A copy is what a variable was when the lambda was made: of
-what may change, a variable of its own, which the body names instead; no lambda may change it. What a lambda with a
-parameter of any type does is known when it is called, so all that its body names counts as changed. A lambda that
+what may change, a variable of its own, which the body names instead, and changes if it is `mutable`. What a lambda with
+a parameter of any type does is known when it is called, so all that its body names counts as changed. A lambda that
 leaves the function that makes it is refused; one that the host makes for a kernel has copies among the parameters.
 """
 
@@ -18,7 +18,7 @@ from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import is_shared, parameter
 from semantics.cuda.scan import count_changes, is_generic
-from semantics.cuda.state import Binding, Fields, Parts, State
+from semantics.cuda.state import Binding, Fields, Local, Parts, State
 from semantics.cuda.templates import lambda_of
 
 _ADVICE: Final = "Write it as a device function."
@@ -37,7 +37,31 @@ def made(st: State, name: str, value: Node) -> Parts:
         keep(st, value)
     elif value.kind != "DECL_REF_EXPR" or value.type_decl.identity not in st.lambdas:
         raise unsupported("a lambda that is not made here", value.loc, _ADVICE)
+    else:
+        _check_copy(st, value)
     return Parts(name, ())
+
+
+def _check_copy(st: State, value: Node) -> None:
+    """Raises for a copy of a lambda that changes what it captured: it would be another object."""
+    if _changed(st.lambdas[value.type_decl.identity]):
+        raise unsupported("a copy of a lambda that changes what it captured", value.loc, "Pass it as a reference.")
+
+
+def _changed(node: Node) -> Counter[int]:
+    """The variables around a lambda that it captures as copies and changes, or that it declares to capture; none of one
+    that is not `mutable`. Of one with a parameter of any type they are all that its body names."""
+    words, changed = [text for text, _ in node.tokens()], Counter[int]()
+    if "mutable" not in words[: words.index("{")]:
+        return changed
+    count_changes(node.children[-1], changed)
+    default, named = _introducer(node)
+    around = [(n.referenced, n) for n in _captured(node)]
+    own = [c.referenced for c in node.children if c.kind == "VARIABLE_REF"]
+    copied = {d.identity for d, _ in around if d is not None and not named.get(d.name, default)}
+    copied |= {d.identity for d in own if d is not None and inside(d, node)}
+    kept = changed.keys() | (copied if is_generic(node) else set())
+    return Counter(kept & copied)
 
 
 def keep(st: State, node: Node) -> None:
@@ -47,10 +71,7 @@ def keep(st: State, node: Node) -> None:
         made_here = child.referenced if child.kind == "VARIABLE_REF" else None
         if made_here is not None and inside(made_here, node):
             st.declaration(st, made_here)
-    copies, changed = dict[int, Binding](), Counter[int]()
-    words = [text for text, _ in node.tokens()]
-    mutable = "mutable" in words[: words.index("{")]
-    count_changes(node.children[-1], changed)
+    copies, changed = dict[int, Binding](), _changed(node)
     for name in _captured(node):
         used = name.referenced
         if used is None or used.identity in copies:
@@ -59,16 +80,27 @@ def keep(st: State, node: Node) -> None:
         if by_reference is None:
             raise unsupported("what this lambda captures", node.loc, "Use [&].")
         if by_reference or used.type_decl.identity in st.lambdas:
+            if not by_reference:
+                _check_copy(st, name)
             continue
-        if mutable and (changed[used.identity] or is_generic(node)):
-            raise unsupported(f"a lambda that changes its copy of '{used.name}'", node.loc, "Capture it by reference.")
-        if not _steady(st, used):
+        if changed[used.identity]:
+            copies[used.identity] = _variable(st, node, name)
+        elif not _steady(st, used):
             copies[used.identity] = st.copy(st, name)
     kind = node.type_decl.identity
     st.lambdas[kind] = node
     st.captured_by[kind] = copies
     if st.frame.this is not None:
         st.this_of[kind] = st.frame.this
+
+
+def _variable(st: State, node: Node, name: Node) -> Binding:
+    """A variable for the copy that a lambda changes."""
+    copy = st.copy(st, name)
+    if not isinstance(copy, Local):
+        raise unsupported(f"a lambda that changes its copy of '{name.name}'", node.loc, "Capture it by reference.")
+    st.settled.discard(copy.name)
+    return copy
 
 
 def _steady(st: State, used: Node) -> bool:

@@ -74,9 +74,9 @@ BODIES = {
         "a declaration in a condition is not supported",
         "Declare the variable in the body.",
     ),
-    "auto g = [n](int x) mutable { return n += x; }; A[0] = g(1);": (
-        10,
-        "a lambda that changes its copy of 'n' is not supported",
+    "int v[2]; auto g = [v](int x) mutable { return v[0] += x; }; A[0] = g(1);": (
+        20,
+        "a lambda that changes its copy of 'v' is not supported",
         "Capture it by reference.",
     ),
     "__shared__ int q[8][n];": (

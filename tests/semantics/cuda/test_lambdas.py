@@ -106,7 +106,7 @@ def test_contents(read: Reader, body: str, std: str) -> None:
 
 
 CHANGED = "is changed and used in one expression"
-OWN = "a lambda that changes its copy of 's' is not supported"
+OWN = "a copy of a lambda that changes what it captured is not supported"
 NAMED = "an object that is found by more than its name is not supported"
 REFUSED = {
     "auto f = [&, OTHER](int i) { return s; }; s = 0; A[0] = f(3);": "a macro in what a lambda captures is not "
@@ -116,9 +116,13 @@ REFUSED = {
     "auto f = [&](int i) { return i; }; A[0] = (s += 2, f)(2);": NAMED,
     "auto f = [&](int i) { return i; }; A[0] = (A[0] ? f : f)(3);": NAMED,
     "auto f = [&](int i) { return i; }; A[0] = (two(s, 1), f).operator()(3);": NAMED,
-    "auto f = [=](int i) mutable { s++; return s; }; A[0] = f(1);": OWN,
-    "auto f = MUTABLE; A[0] = f(1);": OWN,
-    "auto f = [=](auto i) mutable { s += i; return s; }; A[0] = f(1);": OWN,
+    "auto f = MUTABLE; A[0] = f(1);": "a copy of 'i' in a lambda is not supported",
+    "auto f = [=](int i) mutable { s++; return s; }; auto g = f; A[0] = g(1);": OWN,
+    "auto f = [=](int i) mutable { s++; return s; }; auto g = [=](int i) mutable { return f(1); }; A[0] = g(1);": OWN,
+    "auto f = [k = s](int i) mutable { return k++; }; auto g = f; A[0] = g(1);": OWN,
+    "auto f = [=](auto i) mutable { s += i; return s; }; A[0] = apply(f, 2);": OWN,
+    "int v[2]; auto f = [v](int i) mutable { v[i]++; }; f(1);": "a lambda that changes its copy of 'v' is",
+    "auto f = [=](int i) mutable { return s++; }; A[0] = f(1) * 2 + f(2);": CHANGED,
     "auto f = make(1); auto h = make(2); A[0] = f(1);": "a lambda that is not made here is not supported",
     "A[0] = make(1)(2);": NAMED,
     "int (*f)(int) = [](int i) { return i; }; A[0] = f(1);": "a lambda as a pointer is not supported",
@@ -170,6 +174,14 @@ BODIES = [
     "Pt q = {n, 1}; auto g = [=] { return q; }; q.x = 0; A[1] = g().x;",
     "int s = 1; auto f = [&](int i, int j) { s += i; return s * j; }; A[0] = on(f, 3, n); A[1] = on(f, s, s) + n;",
     "int s = 1; A[0] = on([=](int i) { return s + i; }, n) * 2; A[1] = moved([&](int i) { return i * n; }, 4);",
+    "int c = 3; auto f = [c, n]() mutable { c += n; return c; }; A[0] = f(); c = 7; A[1] = f(); A[2] = c;",
+    "int c = 3; auto f = [=](int x) mutable { return c += x; }; for (int i = 0; i < n; i++) A[i] = f(i); A[8] = f(c);",
+    "auto f = [n]() mutable { return n++; }; A[0] = f(); int x = f(); A[1] = f() * 10 + x; A[2] = n;",
+    "int c = 1; auto f = [c](auto x) mutable { c *= 2; return c + x; }; A[0] = f(1); A[1] = f(2); A[2] = c;",
+    "auto f = [k = n]() mutable { return k++; }; int x = f(); A[0] = f() * 10 + x; auto &g = f; A[1] = g();",
+    "for (int i = 0; i < 3; i++) { int c = i; auto f = [c]() mutable { return c += 2; }; f(); A[i] = f(); }",
+    "int c = 2; auto f = [c]() mutable { return c += c > 2; }; auto g = [&] { return f(); }; A[0] = g(); A[1] = g();",
+    "int c = 2; auto f = [=](int i) mutable { return A[c++] + i; }; A[0] = f(0); int &r = A[c]; r = 50; A[1] = f(1);",
 ]  # fmt: skip
 
 

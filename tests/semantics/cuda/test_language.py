@@ -192,7 +192,7 @@ BODIES = [
     "int i = 0; again: A[i] += 20; i++; if (A[i] < n + threadIdx.x) goto again; A[i] = 60; A[20] = i;",
     "int i = 0; l: i += 2; if (A[i] < 12) { A[i]++; if (i > 9) return; goto l; } if (i > 9) goto m; A[1]++; m: A[2]++;",
     "int i = 0; l: i++; if (i % 3 == 1) goto l; A[i] = 7; if (i < 9) goto l; A[0] = i;",
-    "int s = 0, i = 1; l: for (int j = 3; j--;) if (s++ > 7) goto o; else if (s == 3) goto l; if (i--) goto l; o: A[s]++;",
+    "int i = 1, s{}; l: for (int j = 3; j--;) if (s++ > 7) goto o; else if (s == 3) goto l; if (i--) goto l; o: *A=s;",
     "for (int i = 0; i < n; i++) { int t = 0; r: t++; if (t < i + 2) goto r; if (t == 3) continue; A[i] = t; }",
     "int s = n, *p = A; { again: s--; } p += s; if (s > 0) goto end; A[0] = s; end: A[1] = *p;",
     "int *p = A, i = 0; l: *p = 90 + i; p = i ? A + 5 : A + 7; if (++i < 4) goto l; *p = 8;",
