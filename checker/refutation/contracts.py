@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice, product
 from math import prod
@@ -357,6 +358,20 @@ def _lengths(contracts: Sequence[Contract], params: Mapping[str, Value], arrays:
     more = [missing(c, params, short) for c in contracts]
     found = {a: LENGTH + max((m.get(a, 0) for m in more), default=0) for a in arrays}
     return {a: n if n <= LONGEST else LENGTH for a, n in found.items()}
+
+
+def unfounded(contracts: Sequence[Contract], reading: Reading) -> str:
+    """A sentence on why a source does not keep contracts: others may change an array meanwhile, or a constant table
+    holds something else; "" where it says nothing against them."""
+    for c in contracts:
+        for array in sorted(c.arrays):
+            if changing(array, reading):
+                return f"the source reads '{array}' as what others may change meanwhile, so nothing is given of it: {c}"
+        with suppress(Missing, Untested):
+            at = broken(c, {}, reading.tables, whole=True) if c.arrays <= reading.tables.keys() else None
+            if at is not None and outside(c, at, {}, reading.tables) is None:
+                return f"the constant tables of the source do not keep what is given: {c}"
+    return ""
 
 
 def doubt(contracts: Sequence[Contract], assumed: Sequence[Expr]) -> str:

@@ -19,7 +19,7 @@ from checker.certificates.origin import as_row, sentences
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable, shared
-from checker.refutation.contracts import for_reading
+from checker.refutation.contracts import for_reading, unfounded
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
 from checker.report.backed import as_json as backed_json
@@ -122,7 +122,8 @@ def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, s
         return a, None, ""
     made = a.certificate
     source = source.under(made.context)
-    if told := _difference(made.kernel, source.kernel):
+    told = _difference(made.kernel, source.kernel) or unfounded(made.context.launch.contracts, source.reading)
+    if told:
         return a, source, told
     derivation = located(made.derivation, source.kernel, made.context)
     outcome = a.outcome

@@ -217,6 +217,37 @@ def test_each_source_with_a_kernel_of_the_name_counts(capsys: Capture, tmp_path:
     assert (code, found["certificates"][0]["warnings"]) == (1, [OTHER.format(256, 32)])
 
 
+GIVEN = """__constant__ int T[4] = {0, 1, 2, 3};
+__global__ void k(const unsigned char *c, int *B, int n) {
+    for (int i = 0; i < T[threadIdx.x & 3]; i++) B[i] = 1;
+    for (int i = 0; i < n; i += c[i] + 1) B[i] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (", 3}", ", 2}", ""),
+        (", 3}", ", 4}", "the constant tables of the source do not keep what is given: forall i in [0, 4): T[i] <= 3"),
+        ("{0", "{-1", "the constant tables of the source do not keep what is given: forall i in [0, 4): 0 <= T[i]"),
+        (
+            "const unsigned",
+            "const volatile unsigned",
+            "the source reads 'c' as what others may change meanwhile, so nothing is given of it: forall i: 0 <= c[i]",
+        ),
+    ],
+)
+def test_a_source_on_which_what_is_given_does_not_hold(
+    old: str, new: str, told: str, capsys: Capture, tmp_path: Path
+) -> None:
+    """Its kernel is the same, but not what its certificate takes from tables and types."""
+    path = bound(tmp_path, "k", GIVEN, capsys)
+    (tmp_path / "other.cu").write_text(GIVEN.replace(old, new))
+    code, found = report(capsys, path, "--source", str(tmp_path / "other.cu"))
+    assert (code, found["certificates"][0]["source"]["difference"]) == (int(bool(told)), told)
+
+
 def test_a_launch_of_others_in_all_formats(capsys: Capture, tmp_path: Path) -> None:
     words = (SECTORS, "--source", launching(tmp_path, "10, dim3(8, 8)"))
     sentence = OTHER.format("8 x 8", "32")
