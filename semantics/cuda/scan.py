@@ -216,8 +216,10 @@ def listed(call: Node, callee: Node) -> bool:
 
 
 def owner(member: Node) -> Node | None:
-    """The structure, or the pointer to one, that a member is of; None where that is `this`, which is not written."""
-    return next((c for c in member.children if not c.kind.endswith("_REF")), None)
+    """The structure, or the pointer to one, that a member is of; None where that is `this`, which is not written. What
+    stands behind the member's name is an argument of a template."""
+    found = next((c for c in member.children if not c.kind.endswith("_REF")), None)
+    return None if found is not None and found.span[0] == member.file and found.span[1] > member.offset else found
 
 
 def is_this(node: Node) -> bool:

@@ -24,6 +24,9 @@ Refused = Callable[[str, str], None]
 THREADS: Final = 96
 BEFORE: Final = """#include <cub/cub.cuh>
 typedef cub::BlockReduce<int, 96> Reduce; typedef cub::WarpReduce<int> Warp; typedef cub::WarpScan<int> Scan;
+typedef cub::BlockReduce<int, 96, cub::BLOCK_REDUCE_RAKING> Rakes;
+typedef cub::BlockReduce<int, 96, cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY> Fewer;
+typedef cub::BlockHistogram<int, 96, 2, 100, cub::BLOCK_HISTO_ATOMIC> Counts;
 typedef cub::BlockScan<int, 96> Raking; typedef cub::BlockScan<int, 96, cub::BLOCK_SCAN_WARP_SCANS> Warps;
 typedef cub::BlockExchange<int, 96, 4> Exchange; typedef cub::BlockExchange<int, 96, 8> Padded;
 typedef cub::BlockLoad<int, 96, 4, cub::BLOCK_LOAD_TRANSPOSE> LoadTurned;
@@ -60,6 +63,21 @@ RUNS: Final[dict[str, tuple[Expected, int, int]]] = {
         0,
         3,
     ),
+    shared("Rakes") + "v = Rakes(s).Sum(v); if (t == 0) A[0] = v;": (lambda v, t: sum(v) if t == 0 else None, 0, 2),
+    shared("Rakes") + "v = Rakes(s).Reduce(v, cub::Max(), n); if (t == 0) A[0] = v;": (
+        lambda v, t: max(v[:40]) if t == 0 else None,
+        0,
+        5,
+    ),
+    # parts of two elements: each of the 32 threads reads a word of one of 16 banks
+    shared("Fewer") + "v = Fewer(s).Sum(v); if (t == 0) A[0] = v;": (lambda v, t: sum(v) if t == 0 else None, 2, 2),
+    shared("Fewer") + "v = Fewer(s).Reduce(v, cub::Min(), n); if (t == 0) A[0] = v;": (
+        lambda v, t: min(v[:40]) if t == 0 else None,
+        2,
+        4,
+    ),
+    shared("Counts") + "__shared__ unsigned c[100]; int w[2] = {t, 99 - t}; Counts(s).Histogram(w, c); "
+    "__syncthreads(); A[t] = c[t];": (lambda _, t: 1 + (t > 3), 0, 1),
     "__shared__ Warp::TempStorage s[3]; v = Warp(s[t / 32]).Sum(v); if (t % 32 == 0) A[t] = v;": (
         lambda v, t: sum(own(v, t)) if t % 32 == 0 else None,
         0,
@@ -148,9 +166,11 @@ def test_a_warp_that_is_not_whole(read: Read) -> None:
 
 
 def test_refused(refused: Refused) -> None:
-    raking = "typedef cub::BlockReduce<int, 96, cub::BLOCK_REDUCE_RAKING> R; __shared__ R::TempStorage s; R(s).Sum(v);"
-    refused(kernel(raking), "this algorithm is not supported")
     vectors = "typedef cub::BlockLoad<int, 96, 2, cub::BLOCK_LOAD_VECTORIZE> L; __shared__ L::TempStorage s; int w[2];"
     load = f"{vectors} L(s).Load(V, w); A[t] = w[0];"
     refused(kernel(load), "this algorithm is not supported")
-    refused(kernel("typedef cub::BlockRadixSort<int, 96, 1> S; __shared__ S::TempStorage s;"), "BlockRadixSort")
+    for name in ("BlockRadixSort<int, 96, 1>", "BlockMergeSort<int, 96, 1, int>", "WarpMergeSort<int, 1>"):
+        sort = f"typedef cub::{name} S; __shared__ S::TempStorage s; int w[1] = {{v}}; S(s).Sort(w); A[t] = w[0];"
+        refused(kernel(sort), "sorting by CUB in a kernel is not supported, in 'Sort'")
+    counts = "typedef cub::BlockHistogram<int, 96, 1, 9> H; __shared__ H::TempStorage s; __shared__ int c[9]; int w[1];"
+    refused(kernel(f"{counts} H(s).Histogram(w, c);"), "sorting by CUB in a kernel is not supported")

@@ -81,6 +81,9 @@ public:
   __device__ int pop() { return data[--top]; }
   __device__ bool empty() const { return top == 0; }
 };
+struct Ways { int k; template <bool B> __device__ int way(int x) const { return B ? x + k : x * k; }
+  template <int N, class T> __device__ T more(T x) { k += N; return x + way<true>(x) * 10 + this->way<false>(x); }
+  __device__ int all(int x) { int a = more<3>(x); a += more<4, int>(x + 1); return a; } };
 struct In { int q; __device__ In(int z) : q(z) {} __device__ In() : q(7) {} };
 struct Z { int a, b[3]; int *p; In i; In j; int c = 5;
   __device__ Z(int m) : a(), b{1, 2}, p(nullptr), i(m + 1) { c += m; } };
@@ -107,6 +110,7 @@ __device__ int make(Complex c, const Complex &d) { return c.re * d.im; }
 """
 
 BODIES = [
+    "Ways w = {n}; A[0] = w.more<2>(4); A[1] = w.all(1); A[2] = w.k + 100 * w.way<true>(n);",
     "Span<int> s(n, 9); s = s + Span<int>(2); A[0] = s.low * 100 + s.up;",
     "Kept k = kept(n); A[0] = k.v + kept(5).v;",
     "Vec<int, 4> v(2), w; v[1] = n; w = v; w += v; Vec<int, 4> u = v + w; A[n] = u[2] + w[1]; A[0] = u.sum();",

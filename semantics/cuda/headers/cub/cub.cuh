@@ -3,6 +3,7 @@
 #pragma once
 extern "C++" {
 __device__ void __w_algorithm();
+__device__ void __w_sorts();
 namespace cub {
 
 struct Sum { template <class T> __device__ T operator()(T a, T b) const { return a + b; } };
@@ -145,15 +146,34 @@ template <class T, int N = 32, int A = 0> struct WarpScan {
 
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 
-/* Each warp reduces by shuffles, its first lane writes what comes out, and the first thread takes in those of all. */
+/* By warps: each reduces by shuffles, its first lane writes what comes out, and the first thread takes in those of all.
+   By raking: all threads write, those of one warp go through a part each and reduce what comes out by shuffles. Where the
+   order does not matter and all warps are whole, the first one keeps its values. */
 template <class T, int X, BlockReduceAlgorithm A = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int P = 0>
 struct BlockReduce {
   static constexpr int __w_threads = X * Y * Z, __w_warps = (__w_threads + 31) / 32;
-  struct TempStorage { T __w_part[__w_warps]; };
+  static constexpr bool __w_rakes = A != BLOCK_REDUCE_WARP_REDUCTIONS && __w_threads > 32;
+  static constexpr int __w_first = A == BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY && __w_threads % 32 == 0 ? 32 : 0;
+  static constexpr int __w_length = (__w_threads - __w_first + 31) / 32;
+  static constexpr int __w_apart = __w_length % 2 == 0 && __w_length > 2 ? __w_length + 1 : __w_length;
+  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; };
   TempStorage *__w_at;
   __device__ BlockReduce(TempStorage &s) : __w_at(&s) {}
+  template <bool ALL, class F> __device__ T __w_raked(T v, F op, int valid) const {
+    int thread = __w_thread(), at = thread - __w_first, place = at / __w_length * __w_apart + at % __w_length;
+    if (__w_first == 0) __w_at->__w_part[place] = v;
+    else if (thread >= __w_first) __w_at->__w_part[place] = v;
+    __syncthreads();
+    if (thread < 32) {
+      if (__w_first == 0) v = __w_at->__w_part[thread * __w_apart];
+      for (int i = __w_first == 0; i < __w_length; i++)
+        if (ALL && __w_threads % 32 == 0) v = op(v, __w_at->__w_part[thread * __w_apart + i]);
+        else if (thread * __w_length + i < valid - __w_first) v = op(v, __w_at->__w_part[thread * __w_apart + i]);
+      v = __w_reduce<32>(v, op, __w_first == 0 ? (valid + __w_length - 1) / __w_length : valid);
+    }
+    return v;
+  }
   template <class F> __device__ T __w_joined(T own, F op, int valid) const {
-    if (A != BLOCK_REDUCE_WARP_REDUCTIONS) __w_algorithm();
     unsigned thread = __w_thread();
     if (__w_warps > 1) {
       if (thread % 32 == 0) __w_at->__w_part[thread / 32] = own;
@@ -165,13 +185,19 @@ struct BlockReduce {
     return own;
   }
   template <class F> __device__ T Reduce(T v, F op) const {
+    if (__w_rakes) v = __w_raked<true>(v, op, __w_threads);
+    else v = __w_warped(v, op);
+    return v;
+  }
+  template <class F> __device__ T Reduce(T v, F op, int valid) const {
+    if (__w_rakes) v = __w_raked<false>(v, op, valid);
+    else v = __w_joined(__w_reduce<32>(v, op, valid - (int)(__w_thread() / 32 * 32)), op, valid);
+    return v;
+  }
+  template <class F> __device__ T __w_warped(T v, F op) const {
     if (__w_threads % 32) v = __w_reduce<32>(v, op, __w_threads - (int)(__w_thread() / 32 * 32));
     else v = __w_reduce<32>(v, op);
     return __w_joined(v, op, __w_threads);
-  }
-  template <class F> __device__ T Reduce(T v, F op, int valid) const {
-    int own = valid - (int)(__w_thread() / 32 * 32);
-    return __w_joined(__w_reduce<32>(v, op, own), op, valid);
   }
   template <int N, class F> __device__ T Reduce(T (&items)[N], F op) const {
     T v = __w_items<N>::reduced(items, op);
@@ -415,6 +441,48 @@ struct BlockStore {
       StoreDirectStriped<X * Y * Z>(__w_thread(), to, items, valid);
     else if (A == BLOCK_STORE_WARP_TRANSPOSE) StoreDirectWarpStriped(__w_thread(), to, items, valid);
     else StoreDirectBlocked(__w_thread(), to, items, valid);
+  }
+};
+
+/* --- what moves items in ways that are not said -------------------------------------------------------------------- */
+
+template <class K, int X, int N, class V = NullType, int... P> struct BlockRadixSort {
+  struct TempStorage { K __w_keys[X * N]; };
+  __device__ BlockRadixSort(TempStorage &) {}
+  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
+  template <class... G> __device__ void SortDescending(G &&...) const { __w_sorts(); }
+  template <class... G> __device__ void SortBlockedToStriped(G &&...) const { __w_sorts(); }
+  template <class... G> __device__ void SortDescendingBlockedToStriped(G &&...) const { __w_sorts(); }
+};
+template <class K, int X, int N, class V = NullType, int... P> struct BlockMergeSort {
+  struct TempStorage { K __w_keys[X * N]; };
+  __device__ BlockMergeSort(TempStorage &) {}
+  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
+  template <class... G> __device__ void StableSort(G &&...) const { __w_sorts(); }
+};
+template <class K, int N, int L = 32, class V = NullType, int... P> struct WarpMergeSort {
+  struct TempStorage { K __w_keys[L * N]; };
+  __device__ WarpMergeSort(TempStorage &) {}
+  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
+  template <class... G> __device__ void StableSort(G &&...) const { __w_sorts(); }
+};
+enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
+/* By atomics: all threads set the counts to zero, and add one for each of their items. */
+template <class T, int X, int N, int BINS, BlockHistogramAlgorithm A = BLOCK_HISTO_SORT, int Y = 1, int Z = 1>
+struct BlockHistogram {
+  struct TempStorage { T __w_items[X * N]; };
+  __device__ BlockHistogram(TempStorage &) {}
+  template <class C> __device__ void InitHistogram(C (&counts)[BINS]) const {
+    for (int i = __w_thread(); i < BINS; i += X * Y * Z) counts[i] = 0;
+  }
+  template <class C> __device__ void Composite(T (&items)[N], C (&counts)[BINS]) const {
+    if (A != BLOCK_HISTO_ATOMIC) __w_sorts();
+    for (int i = 0; i < N; i++) atomicAdd(&counts[items[i]], (C)1);
+  }
+  template <class C> __device__ void Histogram(T (&items)[N], C (&counts)[BINS]) const {
+    InitHistogram(counts);
+    __syncthreads();
+    Composite(items, counts);
   }
 };
 }
