@@ -79,7 +79,8 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     contracts = context.launch.contracts
     given = [f"given: {c}" for c in contracts]
     if contracts:
-        given.append(f"what the kernel writes is no part of {' or '.join(sorted(arrays_of(contracts)))}")
+        arrays = " or ".join(sorted(arrays_of(contracts)))
+        given.append(f"what the kernel writes is no part of {arrays}, which nothing else changes meanwhile")
     given += [f"given: {show_p((fact,))}" for fact in context.launch.assumptions]
     launch = context.launch
     return [

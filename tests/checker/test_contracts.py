@@ -68,7 +68,7 @@ def test_rows_of_a_sparse_matrix(made: Json, tmp_path: Path, capsys: pytest.Capt
     first, second, third = [line.strip() for line in out.split("This assumes:\n")[1].splitlines()[:3]]
     assert first == "- given: forall i in [0, n): rowptr[i] <= rowptr[i + 1]"
     assert second == "- given: forall i in [0, n): rowptr[i + 1] - rowptr[i] <= width"
-    assert third == "- what the kernel writes is no part of rowptr"
+    assert third == "- what the kernel writes is no part of rowptr, which nothing else changes meanwhile"
     claim = recheck.recheck(made).claim
     assert "assumed of data: forall i in [0, n): rowptr[i] <= rowptr[i + 1]" in claim
     assert "what is written is no part of rowptr" in claim

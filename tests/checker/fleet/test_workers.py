@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from checker.fleet import workers
 from checker.fleet.workers import Failure, Job, Limits, run
 from tests.checker.fleet import hazards
 from tests.load import patience
@@ -88,6 +91,24 @@ def test_who_eats_memory_is_ended(act: str) -> None:
     notes = done(["a", act, "b"], limits=Limits(memory=200 << 20))
     assert [what for _, _, what in notes.said] == ["a", "b"]
     assert notes.failures == [(0, 1, "out of memory", "more than 200 MiB")]
+
+
+@pytest.mark.parametrize(
+    ("code", "highest", "memory", "told"),
+    [
+        (77, 0, 1 << 30, ("out of memory", "more than 1024 MiB")),
+        (-9, (1 << 29) + 1, 1 << 30, ("out of memory", "more than 1024 MiB")),
+        (-9, 1 << 29, 1 << 30, ("crashed", "ended by SIGKILL")),
+        (-9, 1 << 30, None, ("crashed", "ended by SIGKILL")),
+        (-999, 0, None, ("crashed", "ended with exit code -999")),
+        (0, 1 << 30, 1 << 30, ("crashed", "ended with exit code 0")),
+        (1, 1 << 30, 1 << 30, ("crashed", "ended with exit code 1")),
+        (77, 0, None, ("crashed", "ended with exit code 77")),
+    ],
+)
+def test_why_a_process_ended(code: int, highest: int, memory: int | None, told: tuple[str, str]) -> None:
+    slot = workers._Slot(SimpleNamespace(exitcode=code), Pipe()[0], highest=highest)
+    assert workers._end(slot, Limits(memory=memory)) == told
 
 
 def test_a_job_that_hangs_before_its_first_part_is_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:

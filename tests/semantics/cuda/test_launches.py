@@ -384,6 +384,7 @@ constexpr int up(int a, int b) { return (a + b - 1) / b * b; }
         ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 32>>>(a);", (32,)),
         ("CHECK(cudaFuncSetAttribute((const void *)k, 8, 65536)); k<<<1, 32>>>(a);", (32,)),
         ("struct { int k; } s; s.k = n; std::vector<int> v; v.k(); std::k(); k<<<1, 32>>>(a);", (32,)),
+        ("int k = n; k += 2; ::k<<<1, 32>>>(a);", (32,)),
         ("k2<<<1, v.size()>>>(v.data()); k<<<1, 32>>>(a);", (32,)),
     ],
 )
