@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -109,6 +110,34 @@ def test_who_eats_memory_is_ended(act: str) -> None:
 def test_why_a_process_ended(code: int, highest: int, memory: int | None, told: tuple[str, str]) -> None:
     slot = workers._Slot(SimpleNamespace(exitcode=code), Pipe()[0], highest=highest)
     assert workers._end(slot, Limits(memory=memory)) == told
+
+
+def test_what_a_process_said_before_it_ended_is_heard_first() -> None:
+    ours, theirs = Pipe()
+    theirs.send(("end", None))
+    slot, notes = workers._Slot(SimpleNamespace(is_alive=lambda: False), ours, Job(0, [])), Notes()
+    slots = [slot]
+    workers._look(slot, slots, deque(), notes, NONE)
+    assert (slots, notes.failures) == ([slot], [])
+
+
+def test_no_more_processes_than_are_asked_for() -> None:
+    crew, notes = workers.Crew(), Notes()
+    try:
+        run([Job(n, ["a"]) for n in range(3)], hazards.work, notes, NONE, 1, crew)
+        assert (len(crew.slots), sorted(notes.ends)) == (1, [0, 1, 2])
+    finally:
+        crew.leave()
+
+
+def test_silence_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    for text in (b"a", b"b"):
+        with workers._silence():
+            os.write(1, b"lost")
+            os.write(2, b"lost")
+        os.write(1, text)
+        os.write(2, text)
+    assert capfd.readouterr() == ("ab", "ab")
 
 
 def test_a_job_that_hangs_before_its_first_part_is_one_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -401,6 +401,24 @@ def test_bytes_that_are_no_utf_8(read: Read) -> None:
     assert read(K.encode() + odd, "k").block == (32, 1, 1)
 
 
+def test_a_launch_in_a_file_that_is_included_twice(read: Read, tmp_path: Path) -> None:
+    """Of two launches at one place clang may have left out one."""
+    (tmp_path / "run.inc").write_text("void F() { k<<<1, SIZE>>>(ARGUMENT); }\n")
+    (tmp_path / "names.inc").write_text("int NAME();\n")
+    once = '#define F f\n#define SIZE 32\n#define ARGUMENT 0\n#include "run.inc"\n'
+    undone = "#undef F\n#undef SIZE\n#undef ARGUMENT\n"
+    again = '#define F g\n#define SIZE 64\n#define ARGUMENT unknown()\n#include "run.inc"\n'
+    named = '#define NAME a\n#include "names.inc"\n#undef NAME\n#define NAME b\n#include "names.inc"\n'
+    assert read(f"{K}{named}{once}", "k", includes=[str(tmp_path)]).block == (32, 1, 1)
+    assert read(f"{K}{once}{undone}{again}", "k", includes=[str(tmp_path)]).block is None
+
+
+def test_an_instance_by_a_number_that_a_function_launches(read: Read) -> None:
+    text = "template <int N> __global__ void k(int *A) { A[0] = N; }\nvoid h() { HOW }\n"
+    how = "cudaLaunchKernel((const void *)k<3>, 4, 32, 0, 0, 0);"
+    assert read(text.replace("HOW", how), "k").block == (32, 1, 1)
+
+
 def test_launches_in_included_files(read: Read, tmp_path: Path) -> None:
     (tmp_path / "run.cuh").write_text("void g() { dim3 b(32); k<<<1, b>>>(0); }\n")
     (tmp_path / "lost.cuh").write_text("void g2() { std::vector<int> v; k<<<1, 64>>>(v.data()); }\n")
