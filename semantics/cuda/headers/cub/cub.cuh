@@ -175,7 +175,7 @@ struct BlockReduce {
   }
   template <class F> __device__ T __w_joined(T own, F op, int valid) const {
     unsigned thread = __w_thread();
-    if (__w_warps > 1) {
+    if (!__w_rakes && __w_warps > 1) {
       if (thread % 32 == 0) __w_at->__w_part[thread / 32] = own;
       __syncthreads();
       if (thread == 0)
@@ -186,18 +186,14 @@ struct BlockReduce {
   }
   template <class F> __device__ T Reduce(T v, F op) const {
     if (__w_rakes) v = __w_raked<true>(v, op, __w_threads);
-    else v = __w_warped(v, op);
-    return v;
+    else if (__w_threads % 32) v = __w_reduce<32>(v, op, __w_threads - (int)(__w_thread() / 32 * 32));
+    else v = __w_reduce<32>(v, op);
+    return __w_joined(v, op, __w_threads);
   }
   template <class F> __device__ T Reduce(T v, F op, int valid) const {
     if (__w_rakes) v = __w_raked<false>(v, op, valid);
-    else v = __w_joined(__w_reduce<32>(v, op, valid - (int)(__w_thread() / 32 * 32)), op, valid);
-    return v;
-  }
-  template <class F> __device__ T __w_warped(T v, F op) const {
-    if (__w_threads % 32) v = __w_reduce<32>(v, op, __w_threads - (int)(__w_thread() / 32 * 32));
-    else v = __w_reduce<32>(v, op);
-    return __w_joined(v, op, __w_threads);
+    else v = __w_reduce<32>(v, op, valid - (int)(__w_thread() / 32 * 32));
+    return __w_joined(v, op, valid);
   }
   template <int N, class F> __device__ T Reduce(T (&items)[N], F op) const {
     T v = __w_items<N>::reduced(items, op);
