@@ -91,18 +91,22 @@ def _equal(p: Poly) -> Relation:
     return Relation("==", p * -1 if p.terms and p.terms[-1][1] < 0 else p)
 
 
+Term = tuple[Monomial, Fraction]
+
+
 @dataclass(frozen=True, slots=True)
 class Knowledge:
     """Facts as relations, and what `instead` of a leaf shows its value or lower bound.
 
     After that substitution, a leaf of `nonnegative` stands for what it exceeds its lower bound by; `slack` are the
-    facts' polynomials after it, as what may be taken away. `defined` is what variables are by equations.
+    facts' polynomials after it, as what may be taken away, by their terms of any sign. `defined` is what variables are
+    by equations.
     """
 
     relations: frozenset[Relation]
     instead: dict[Leaf, Poly]
     nonnegative: frozenset[Leaf]
-    slack: tuple[Poly, ...]
+    slack: dict[frozenset[Term], list[Poly]]
     defined: dict[Leaf, Poly]
 
 
@@ -120,15 +124,15 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
                 lows[leaf] = max(-d, lows.get(leaf, -d))
 
     def known() -> Knowledge:
-        instead = {leaf: sym(leaf) + low for leaf, low in lows.items()} | {leaf: const(v) for leaf, v in values.items()}
-        return Knowledge(relations, instead, frozenset(lows), (), {})
+        instead = {leaf: _from(leaf, low) for leaf, low in lows.items()} | {n: const(v) for n, v in values.items()}
+        return Knowledge(relations, instead, frozenset(lows), {}, {})
 
-    chains = [(leaf, rest, leaves(rest)) for r in relations for leaf, rest in _least(r)]
+    chains = [(leaf, rest) for r in relations for leaf, rest in _least(r)]
     moved: Collection[Leaf] | None = None  # leaves of which more was learned the last time: at first all
     for _ in range(CHAIN):
         k, before = known(), dict(lows)
-        for leaf, rest, inside in chains:
-            if moved is None or not inside.isdisjoint(moved):
+        for leaf, rest in chains:
+            if moved is None or not leaves(rest).isdisjoint(moved):
                 image = substitute(rest, k.instead)
                 if _nonnegative_terms(image - image.constant, k):
                     low = int(image.constant)
@@ -136,12 +140,19 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
         moved = {leaf for leaf, low in lows.items() if before.get(leaf) != low}
         if not moved:
             break
-    k, slack = known(), []
+    k = replace(known(), defined=definitions(facts))
     for r in relations:
         if r.kind != "!=":
             image = substitute(r.poly, k.instead)
-            slack += [image, image * -1] if r.kind == "==" else [image]
-    return replace(k, slack=tuple(slack), defined=definitions(facts))
+            for p in (image, image * -1) if r.kind == "==" else (image,):
+                k.slack.setdefault(_of_any_sign(p, k), []).append(p)
+    return k
+
+
+@lru_cache(maxsize=16_384)
+def _from(leaf: Leaf, low: int) -> Poly:
+    """The leaf, measured from its lower bound."""
+    return sym(leaf) + low
 
 
 def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
@@ -152,13 +163,16 @@ def _single(p: Poly) -> Iterator[tuple[Leaf, int, int]]:
             yield leaf, int(c), int(p.constant)
 
 
-def _least(r: Relation) -> Iterator[tuple[Leaf, Poly]]:
+@lru_cache(maxsize=16_384)
+def _least(r: Relation) -> tuple[tuple[Leaf, Poly], ...]:
     """(leaf, rest) for leaf >= rest."""
+    found = []
     for p in {">=": [r.poly], "==": [r.poly, r.poly * -1], "!=": []}[r.kind]:
         for m, c in p.terms:
             match m:
                 case (Sym(leaf),) if c == 1 and len(p.terms) > 1 and leaf not in leaves(rest := sym(leaf) - p):
-                    yield leaf, rest
+                    found.append((leaf, rest))
+    return tuple(found)
 
 
 def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
@@ -172,6 +186,11 @@ def _nonnegative_atom(a: Atom, k: Knowledge) -> bool:
         case Apply(op, (p, q)):  # any of them is, of operands that are; of an array's element nothing is known
             return _nonnegative_terms(p, k) and (op == ">>" or _nonnegative_terms(q, k))
     return False
+
+
+def _of_any_sign(p: Poly, k: Knowledge) -> frozenset[Term]:
+    """The terms of which nothing is known. They have to go: a fact's polynomial that is taken away has the same."""
+    return frozenset((m, c) for m, c in p.terms if not all(_nonnegative_atom(a, k) for a in m))
 
 
 def _nonnegative_terms(p: Poly, k: Knowledge, deep: int = DEEPEST) -> bool:
@@ -217,7 +236,8 @@ def nonnegative(p: Poly, k: Knowledge) -> bool:
 
 def _nonnegative(p: Poly, k: Knowledge) -> bool:
     image = substitute(p, k.instead)
-    return _nonnegative_terms(image, k) or any(_nonnegative_terms(image - known, k) for known in k.slack)
+    same = k.slack.get(_of_any_sign(image, k), ())
+    return _nonnegative_terms(image, k) or any(_nonnegative_terms(image - known, k) for known in same)
 
 
 def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:
