@@ -24,7 +24,7 @@ from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, c
 from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
 from checker.synthesis.rules import ALWAYS, NEVER, SOUND
 from checker.synthesis.rules.transformer import Analysis, Book
-from checker.synthesis.totals import moved, totals
+from checker.synthesis.totals import counted, moved, totals
 from checker.synthesis.walk import Stuck
 from logic.assertions import (
     AtLeast,
@@ -102,7 +102,7 @@ def analyse(
     """The flow of an outline's body, from {P; .; {}} or from the condition that its body begins with, by the rules of a
     book. Of loops at the places `apart` the first turn is taken apart where flags end them. A sharp one knows of tests
     for equality in such loops which side is the larger where they fail. Raises Stuck where no rule applies."""
-    return _Analysis(outline.context, oracle, book, apart, sharp).block(
+    return _Analysis(outline.context, oracle, book, apart, sharp, counted(strip(outline.body))).block(
         outline.body, State(start, frozenset()), given=True
     )
 
@@ -111,9 +111,16 @@ class _Analysis(Analysis):
     """The walk; holds what never changes during it."""
 
     def __init__(
-        self, context: Context, oracle: Oracle, book: Book, apart: Collection[Loc | None], sharp: bool
+        self,
+        context: Context,
+        oracle: Oracle,
+        book: Book,
+        apart: Collection[Loc | None],
+        sharp: bool,
+        counted: frozenset[str],
     ) -> None:
         self.book = book
+        self.counted = counted
         self.context = context
         self.oracle = oracle
         self.printed = book.printed
@@ -464,7 +471,9 @@ class _Analysis(Analysis):
             *together(item.cond, body, state, changed, self.sigma),
             *(passed(body, changed, self.sigma) if self.sharp else ()),
         )
-        summed, more = totals(item.cond, body, facts, state.x, outside | turning, self.sigma, self.contracts)
+        summed, more = totals(
+            item.cond, body, facts, state.x, self.counted & (outside | turning), self.sigma, self.contracts
+        )
         guessed = (*guessed, *summed, *chases.ranges(chases.chased(body, self.sigma), self.contracts))
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own

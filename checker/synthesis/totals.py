@@ -56,6 +56,9 @@ def totals(
         known = [e if one else _maybe(e) for e, one in parts if e is not None]
         if sigma.locals[own] == INT and len(known) == len(parts) and any(_loaded(e, values) for e, _ in parts if e):
             spans[own] = [_span(e, values, contracts) for e in known]
+    spans = {
+        own: each for own, each in spans.items() if any(_sum(ends) is not None for ends in zip(*each, strict=True))
+    }
     counters = [s.var for s in always if s.var in starts.keys() - inside] if spans else []
     had, most = next((t for c in counters if (t := _turns(c, starts[c], cond, body, facts, x, sigma))), (None, []))
     so_far = None if had is None else as_expr(had, bases=True)
@@ -68,6 +71,15 @@ def totals(
             told = [] if added is None else [as_expr(starts[own] + added * t, bases=True) for t in (had, *most)]
             found += [Op(op, (Var(own), e)) for e in dict.fromkeys(told) if e is not None]
     return found, [Op("<", (so_far, end)) for end in ends]
+
+
+def counted(body: Stmt) -> Names:
+    """The variables that tests of loops depend on."""
+    all_ = [*statements(body)]
+    found = frozenset[str]().union(*(local_vars(s.cond) for s in all_ if isinstance(s, While)))
+    while more := {x for s in all_ if isinstance(s, Assign) and s.var in found for x in local_vars(s.value)} - found:
+        found |= more
+    return found
 
 
 def _turns(

@@ -10,12 +10,13 @@ import pytest
 from checker.oracles import Oracles
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
-from checker.synthesis.totals import moved
+from checker.synthesis.totals import counted, moved, totals
 from logic.assertions import Context, Launch
 from logic.contracts import Contract, arrays_of, element
+from logic.facts import Facts
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import evaluate
-from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Var, show
+from logic.syntax import Const, Expr, Kernel, Op, Param, Read, Var, While, show, statements
 from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 from semantics.grid import run
@@ -106,3 +107,24 @@ def test_sums_of_no_known_range(tmp_path: Path, body: str) -> None:
 def test_what_a_variable_is_moved_by(e: Expr, ends: list[str]) -> None:
     assert [show(k) for k in moved("x", Op("+", (Var("x"), e)), CONTRACTS)] == ends
     assert moved("x", Op("*", (Var("x"), e)), CONTRACTS) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "leads"), [("B[0] = m;", False), ("x = m;", True), ("int k = m - 3; while (x < k) x++;", True)]
+)
+def test_sums_that_loops_count_to(tmp_path: Path, after: str, leads: bool) -> None:
+    body = kernel(tmp_path, f"int m = 0; for (int i = 0; i < n; i++) m += D[i] & 3; {after}").body
+    assert ("m" in counted(body)) == leads
+
+
+@pytest.mark.parametrize(
+    ("added", "ends"), [("D[i] & 3", ["m >= 0", "m <= 3 * i", "m <= 3 * max(0, n)"]), ("D[i]", [])]
+)
+def test_guesses_where_a_range_is_known(tmp_path: Path, added: str, ends: list[str]) -> None:
+    k = kernel(tmp_path, f"int m = 0; for (int i = 0; i < n; i++) m += {added}; x = m;")
+    loop = next(s for s in statements(k.body) if isinstance(s, While))
+    start = Facts(tuple(Op("==", (Var(x), Const(0))) for x in ("i", "m")))
+    found, more = totals(loop.cond, loop.body, start, frozenset("im"), frozenset("m"), check_kernel(k), ())
+    turns = ["i <= max(0, n)"] if ends else []
+    assert [*map(show, found)] == turns + ends
+    assert [*map(show, more)] == [t.replace("<=", "<") for t in turns]
