@@ -304,6 +304,9 @@ class _Analysis(Analysis):
         inverse = flags.inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
+            if x in self.sums and any(isinstance(t, Op) and t.op in ("int", "?:") for t in subterms(e)):
+                kept += (c for c in about if self.entails(p, substitute(c, {x: e})))  # without the cases in it
+                kept += self.summed(p, x, e, about)
             return conj(kept, self.sigma)
         anything, before = abstracted(e, self.sigma), _definition(x, about)
         after = None if before is None or opaque(e, self.sigma) else substitute(e, {x: before})
@@ -313,15 +316,18 @@ class _Analysis(Analysis):
             if self.entails(p, new) and not (defined and self.by_solver(p, new)):
                 kept.append(c)
         kept += named.values()
-        if x in self.sums:
-            lost, by = [c for c in about if c not in kept], moved(x, e, self.contracts)
-            shifted = (substitute(c, {x: Op("-", (Var(x), k))}) for c in lost for k in by)
-            kept += [c for c in shifted if self.entails(p, substitute(c, {x: anything}))]
+        kept += self.summed(p, x, e, about)
         kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: anything}))]
         kept += self.carried(p, x, about)
         if after is not None and defined:
             kept.append(Op("==", (Var(x), self.clamped(p, after))))
         return conj(kept, self.sigma)
+
+    def summed(self, p: P, x: str, e: Expr, about: Sequence[Expr]) -> list[Expr]:
+        """The facts about a sum as they hold once the least or the most that e adds is in it."""
+        by = moved(x, e, self.contracts) if x in self.sums else []
+        shifted = (substitute(c, {x: Op("-", (Var(x), k))}) for c in about for k in by)
+        return [c for c in shifted if self.entails(p, substitute(c, {x: abstracted(e, self.sigma)}))]
 
     def clamped(self, p: P, e: Expr) -> Expr:
         """The same value by min and max, where choices in it are between the smaller and the larger of two."""

@@ -259,9 +259,15 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
 
 
 def _shown(gap: Expr, bounds: Iterable[Poly], p: P, context: Context, oracle: Oracle) -> list[Expr]:
-    """Those of the bounds that the gap is shown not to be above, as expressions."""
-    said = dict.fromkeys(as_expr(q, bases=bool(elements_in([q]))) for q in bounds)
-    return [e for e in said if e is not None and isinstance(oracle(Entails(p, (Op("<=", (gap, e)),)), context), Proved)]
+    """Those of the bounds that the gap is shown not to be above, as expressions; with minima, maxima and quotients in
+    them only where there are no others."""
+    known = [*bounds]
+    plain = dict.fromkeys(as_expr(q, bases=bool(elements_in([q]))) for q in known)
+    for some in (plain, dict.fromkeys(as_expr(q, bases=True) for q in known)):
+        orders = ((e, Op("<=", (gap, e))) for e in some if e is not None)
+        if shown := [e for e, order in orders if isinstance(oracle(Entails(p, (order,)), context), Proved)]:
+            return shown
+    return []
 
 
 def _fall(distance: Poly, cycle: Cycle) -> Expr | None:

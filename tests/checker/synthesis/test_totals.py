@@ -33,11 +33,11 @@ def limited(array: str, low: int, high: int) -> tuple[Contract, ...]:
 CONTRACTS = (*limited("A", 0, 4), *limited("C", 0, 15))
 
 
-def kernel(folder: Path, body: str) -> Kernel:
+def kernel(folder: Path, body: str, last: str = "for (int j = 0; j < x; j++) B[j] = t;") -> Kernel:
     path = folder / "k.cu"
     path.write_text(
         "__global__ void k(const bool *F, const int *A, const int *C, const int *D, int *B, int n)"
-        f"{{ int t = threadIdx.x, x = 0; {body} for (int j = 0; j < x; j++) B[j] = t; }}"
+        f"{{ int t = threadIdx.x, x = 0; {body} {last} }}"
     )
     return read_cuda(str(path)).kernel
 
@@ -107,6 +107,26 @@ def test_sums_of_no_known_range(tmp_path: Path, body: str) -> None:
 def test_what_a_variable_is_moved_by(e: Expr, ends: list[str]) -> None:
     assert [show(k) for k in moved("x", Op("+", (Var("x"), e)), CONTRACTS)] == ends
     assert moved("x", Op("*", (Var("x"), e)), CONTRACTS) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "most"),
+    [
+        ("for (int i = n - 1; i >= 0; i -= 2) x += D[t] & 1;", "4*max(0, ceil(n/2)) + 32*max(0, floor((1 + n)/2))"),
+        ("for (int i = 0; i < n; i++) { int c = D[32 * i + t]; x += c > 9; }", "36*max(0, n)"),
+        ("for (int i = 0; i < n; i++) { int c = D[32 * i + t]; x += c > 9 ? 5 : 2; }", "164*max(0, n)"),
+        ("x = min(D[t], n / 2);", "4 + 32*max(0, floor(n/2))"),
+    ],
+)
+def test_loops_that_count_down_from_a_sum(tmp_path: Path, body: str, most: str) -> None:
+    """Lanes have different ones, and what limits these is no plain sum of parameters."""
+    k = kernel(tmp_path, body, "while (x > 0) { B[x] = t; x--; }")
+    q = valid(bound(k))
+    assert str(q) == most
+    data = {"D": [v % 12 for v in range(4096)]}
+    for n in SIZES:
+        cost = run(k, (32, 1, 1), (1, 1, 1), {"n": n}, data).max_per_warp["sectors"]
+        assert cost <= evaluate(q, {Param("n"): n})
 
 
 @pytest.mark.parametrize(
