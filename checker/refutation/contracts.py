@@ -202,8 +202,9 @@ NARROW: Final = 16
 
 
 def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
-    """The limits that elements have by their types, as contracts: of narrow ones that no thread writes, where they
-    lead to elements that contracts speak of, or loops are counted by them."""
+    """The limits that elements have by their types, as contracts on arrays that no thread writes: on narrow ones, where
+    they lead to elements that contracts speak of, or loops are counted by them; on any, where loops are counted by what
+    they lead to, and all elements of that have contracts."""
     types, body, about = reading.types.arrays, reading.kernel.body, arrays_of(contracts)
     plain = {a for a in stable(reading) - reading.tables.keys() if len(types.get(a, ())) == 1}
 
@@ -216,9 +217,12 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
 
     of = _made_of(body, narrow)
     tested = set[str]().union(*map(of, _tests(body)))
-    counted = (s.value for s in statements(body) if isinstance(s, Assign) and s.var in tested & local_vars(s.value))
+    counted = [s.value for s in statements(body) if isinstance(s, Assign) and s.var in tested & local_vars(s.value)]
     leading = (t.index for t in _reads(body) if t.array in about)
-    told = plain.intersection(set[str]().union(*map(of, (*counted, *leading))))
+    whole = {a for c in contracts if not any(map(any, c.ranges)) for a in c.arrays}
+    anywhere = (t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole)
+    of_all = _made_of(body, lambda e: {t.array for t in subterms(e) if isinstance(t, Read)})
+    told = plain.intersection(set[str]().union(*map(of, (*counted, *leading)), *map(of_all, anywhere)))
     return tuple(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high)))
 
 

@@ -89,6 +89,20 @@ def test_elements_that_may_lead_elsewhere(
     assert found(source(kind, high, body), tmp_path, capsys)[0] is None
 
 
+@pytest.mark.parametrize("kind", ["int", "long long", "unsigned"])
+def test_any_element_leads_to_one_that_a_contract_is_about(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the contract is about all of them."""
+    text = source(kind, 9, "at += len[code[at]];")
+    assert found(text, tmp_path, capsys)[0] is None
+    assert found(text.replace(" k in [0, 9)", " k"), tmp_path, capsys)[0] is not None
+    changed = (
+        text.replace(" k in [0, 9)", " k").replace("at += len", "code[at]++; at += len").replace("const TYPE", "TYPE")
+    )
+    assert found(changed.replace("const ", ""), tmp_path, capsys)[0] is None
+
+
 @pytest.mark.parametrize("array", ["other", "code"])
 def test_arrays_that_are_written(array: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a signed element is said to be rests on a contract, which a written array can have none of."""
