@@ -648,7 +648,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     type_ = scalar(t)
     result: Local | Parts | Address | Pointer | None = None
     if t.kind == "pointer":
-        as_number = unit(t.inner) if made.loc in st.adrift else 0
+        as_number = unit(t.inner) if made.loc in st.plan.adrift else 0
         size = t.inner.size if t.inner else 0
         if not any(n.kind == "RETURN_STMT" and n.children for n in body.walk()) or not (size or as_number):
             raise unsupported("a function that returns no pointer", callee.loc, "Return one.")

@@ -248,7 +248,7 @@ def _scalar(st: State, decl: Node, kind: str) -> None:
             value = expr(st, init)
         if isinstance(value, Const) and not effects:
             return  # every use of it is folded
-    if decl.loc in st.laid:
+    if decl.loc in st.plan.laid:
         st.bindings[decl.identity] = bytes_ = laid(st, decl)
         if empty:
             store(st, bytes_, zero(type_, decl.loc), decl.type, decl.loc)
@@ -284,7 +284,7 @@ def bind_pointer(st: State, decl: Node, target: Address | None, loc: Loc | None)
         if isinstance(found, Address):
             st.bindings[decl.identity] = found
         return
-    as_number = unit(decl.type.inner) if decl.loc in st.adrift else 0
+    as_number = unit(decl.type.inner) if decl.loc in st.plan.adrift else 0
     if size == 0 and not as_number:
         raise unsupported(f"the type of '{decl.name}'", decl.loc)
     offset = st.declare(decl.name, INT, decl.loc)

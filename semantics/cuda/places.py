@@ -51,7 +51,6 @@ from semantics.cuda.state import (
     Place,
     Pointer,
     Registers,
-    Spill,
     State,
     added,
     is_plain,
@@ -182,7 +181,7 @@ def registers(st: State, name: str, t: CType, loc: Loc | None) -> Address:
         raise unsupported(f"the array '{name}' of one thread", loc, "Use scalars, or shared memory.")
     count = t.size // elem.size
     root = st.fresh(name)
-    if type_ is None or count > MOST or loc in st.spilled:
+    if type_ is None or count > MOST or loc in st.plan.spilled:
         st.registers[root] = Registers(name, type_ or INT, elem.size, (), loc)
         st.note(f"the elements of the array '{name}' of one thread may hold anything, and cost nothing")
         return Address(root, "shared", total=t.size)
@@ -242,16 +241,16 @@ TIDS: Final = tuple(Tid(axis) for axis in ("x", "y", "z"))
 
 
 def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -> Expr:
-    """The number of the element that an address leads to. Raises Spill where variables are no good for the array."""
+    """The number of the element that an address leads to. Raises Replan where variables are no good for the array."""
     type_ = INT if t.kind == "pointer" else scalar(t)
     alike = type_ == array.type if array.of is None else type_ is not None and t.size == array.size
     if a.path or a.offset or not alike or any(s % array.size for s, _ in a.terms):
-        raise Spill(array.loc)
+        raise st.spill(array.loc)
     at = index(a, array.size, loc)
     if isinstance(at, Const) and not (isinstance(at.value, int) and 0 <= at.value < len(array.variables)):
         raise CudaError(f"'{array.name}' has no element {at.value}", loc)
     if not isinstance(at, Const) and len(array.variables) > FEW:
-        raise Spill(array.loc)
+        raise st.spill(array.loc)
     return at
 
 

@@ -61,7 +61,7 @@ from semantics.cuda.state import (
     Place,
     Pointer,
     Registers,
-    Spill,
+    Replan,
     State,
     Use,
     added,
@@ -393,7 +393,7 @@ def _viewed(st: State, found: Address, before: CType, after: CType, loc: Loc | N
     if found.root in st.registers:
         array = st.registers[found.root]
         if array.variables and array.of is None:
-            raise Spill(array.loc)
+            raise st.spill(array.loc)
         return found
     if old is None or new is None or not old.size or not new.size:
         advice = "Give the array the type it is read with."
@@ -416,13 +416,14 @@ def _renamed(st: State, node: Node, inner: Node, use: Use) -> Place:
     return found if alike(inner.type, node.type) else _viewed(st, found, inner.type, node.type, node.loc)
 
 
-def _as_bytes(st: State, found: Address, loc: Loc | None) -> Spill:
+def _as_bytes(st: State, found: Address, loc: Loc | None) -> Replan:
     """The exception for a variable, which an address leads to, that is accessed as another type."""
     whole, otherwise = st.pointees[found.root], "Use __float_as_int and its like."
     at = st.origins.get(whole.name) if isinstance(whole, Parts) else None
     if isinstance(whole, Local):
         at = next((d.loc for d in st.locals if d.name == whole.name), None)
-    return Spill(at, otherwise=unsupported("a variable of one thread as another type", loc, otherwise))
+    plan = st.plan if at is None else replace(st.plan, laid=st.plan.laid | {at})
+    return Replan(plan, unsupported("a variable of one thread as another type", loc, otherwise))
 
 
 def _pointer(st: State, node: Node) -> Address:
@@ -454,7 +455,7 @@ def held(st: State, key: int, loc: Loc | None) -> Address:
         space = st.spaces.setdefault(bound.index, "global")
         return region(st, space).plus(bound.unit, Var(bound.index, loc))
     if bound.several:
-        raise Spill(bound.loc, pointer=True)
+        raise st.cast_off(bound.loc)
     if bound.base is None:
         raise CudaError(f"the pointer '{bound.index}' is used before it is assigned", loc)
     if bound.base.root in st.pointees or is_null(bound.base):
@@ -620,10 +621,10 @@ def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
         st.bindings[key] = frozen(st, target, "p")
         return
     if is_region(st, target) or any(s % bound.size for s, _ in target.terms):
-        raise Spill(bound.loc, pointer=True)
+        raise st.cast_off(bound.loc)
     if bound.several or (bound.base is not None and bound.base != base):
         if len(st.loops) != bound.loops:
-            raise Spill(bound.loc, pointer=True)
+            raise st.cast_off(bound.loc)
         st.moved.append(key)
     st.bindings[key] = replace(bound, base=base, several=False)
     st.emit(Assign(bound.index, steps(target, bound.size, loc), loc))

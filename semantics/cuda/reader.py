@@ -50,7 +50,7 @@ from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.scopes import scoped
 from semantics.cuda.settle import settled
-from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Parts, Spill, State, too_deep
+from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Parts, Plan, Replan, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Range, Sizes
 from semantics.cuda.tables import check_unwritten
@@ -224,47 +224,33 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-def _lower(
-    parsed: Parsed,
-    node: Node,
-    spilled: frozenset[Loc | None] = frozenset(),
-    adrift: frozenset[Loc | None] = frozenset(),
-    laid: frozenset[Loc | None] = frozenset(),
-    lent: bool = True,
-) -> tuple[Kernel, State]:
-    borrowed = set[str]()
-    try:
+def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, State]:
+    """A kernel, lowered by the plans that one after another leads to."""
+    plan = Plan()
+    while True:
         st = State(
-            call,
-            expr,
-            condition,
-            discard,
-            construct,
-            declaration,
-            copy,
-            destroy,
-            in_braces,
-            parsed.unknown_lengths,
-            spilled,
-            adrift,
-            laid,
-            borrowed if lent else None,
+            call=call,
+            expr=expr,
+            condition=condition,
+            discard=discard,
+            construct=construct,
+            declaration=declaration,
+            copy=copy,
+            destroy=destroy,
+            listed=in_braces,
+            unknown_lengths=parsed.unknown_lengths,
+            plan=plan,
         )
-        return _lowered(node, st)
-    except CudaError:
-        if not borrowed:
-            raise
-        return _lower(parsed, node, spilled, adrift, laid, lent=False)
-    except Spill as found:
-        if found.otherwise is not None:
-            if found.loc is None or found.loc in laid:
+        try:
+            return _lowered(node, st)
+        except CudaError:
+            if not st.borrowed:
+                raise
+            plan = replace(plan, borrows=False)
+        except Replan as found:
+            if found.plan == plan:
                 raise found.otherwise from None
-            return _lower(parsed, node, spilled, adrift, laid | {found.loc}, lent)
-        if found.loc in (adrift if found.pointer else spilled):
-            raise unsupported("this pointer or array of one thread", found.loc, "Use a variable for each.") from None
-        if found.pointer:
-            return _lower(parsed, node, spilled, adrift | {found.loc}, laid, lent)
-        return _lower(parsed, node, spilled | {found.loc}, adrift, laid, lent)
+            plan = found.plan
 
 
 def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
@@ -321,7 +307,7 @@ def _parameter(st: State, p: Node, name: str) -> None:
             st.bindings[p.identity] = local
         case Address() if t.inner is not None:
             offset = st.declare(name, INT, p.loc, first=0)
-            as_number = unit(t.inner) if p.loc in st.adrift else 0
+            as_number = unit(t.inner) if p.loc in st.plan.adrift else 0
             st.bindings[p.identity] = Moving(place, t.inner.size, offset.name, 0, p.loc, unit=as_number)
             point(st, p.identity, place, p.loc)
         case _:

@@ -121,14 +121,16 @@ def declared(st: State, name: str, node: Node, *, settled: bool = False, lives: 
 
 def variable(st: State, decl: Node, *, settled: bool = False) -> Parts | Address:
     """The place of a structure of one thread that is declared."""
-    return unions.laid(st, decl) if decl.loc in st.laid else declared(st, decl.name, decl, settled=settled, lives=True)
+    if decl.loc in st.plan.laid:
+        return unions.laid(st, decl)
+    return declared(st, decl.name, decl, settled=settled, lives=True)
 
 
 def _pointer(st: State, name: str, field: Node, loc: Loc | None, settled: bool) -> Place:
     """The place of a pointer, or a reference, in a structure of one thread; a settled one has the value that it is
     assigned."""
     t = field.type
-    as_number = unit(t.inner) if loc in st.adrift else 0
+    as_number = unit(t.inner) if loc in st.plan.adrift else 0
     index = "" if settled and not as_number else st.declare(name, INT, loc).name
     return st.pointer(Moving(None, pointee_size(t), index, len(st.loops), loc, unit=as_number))
 
@@ -141,8 +143,8 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     steady, origin = not st.changed[decl.identity], source(value)
     if is_lambda(decl):
         return made(st, decl.name, origin)
-    steady = steady and decl.loc not in st.laid
-    if origin.kind == "DECL_REF_EXPR" and decl.loc not in st.laid:
+    steady = steady and decl.loc not in st.plan.laid
+    if origin.kind == "DECL_REF_EXPR" and decl.loc not in st.plan.laid:
         if origin.referenced is not None and st.borrows(bound := st.bindings.get(origin.referenced.identity)):
             return bound
         found = place(st, origin) if steady else None
@@ -279,7 +281,7 @@ def copied(st: State, decl: Node, value: Node, type_: Type, use: Use = "part") -
     """A variable of a declaration, or of a reference to something constant, with the value of a scalar expression."""
     t = decl.type.inner or decl.type
     found = convert(expr(st, value, use), value.type, t, value.loc)
-    if decl.loc in st.laid and decl.type.kind != "reference":
+    if decl.loc in st.plan.laid and decl.type.kind != "reference":
         bytes_ = unions.laid(st, decl)
         store(st, bytes_, found, t, value.loc)
         return bytes_

@@ -49,7 +49,7 @@ def either(st: State, a: Place, b: Place, which: Expr, loc: Loc | None) -> Place
         pairs = zip(a.places, b.places, strict=True)
         return Parts(st.fresh("either"), tuple((key, either(st, p, q, which, loc)) for (key, p), (_, q) in pairs))
     first_of, second_of = variables(st, a), variables(st, b)
-    if first_of is None or second_of is None or loc in st.spilled:
+    if first_of is None or second_of is None or loc in st.plan.spilled:
         raise unsupported("'?:' as a place", loc, "Use 'if'.")
     (first, i), (second, j) = first_of, second_of
     size = st.registers[a.root].size if isinstance(a, Address) else _ALONE

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from logic.source import Loc
 from logic.syntax import (
@@ -42,12 +43,9 @@ from semantics.cuda.convert import based, called, retyped
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import CudaError
 from semantics.cuda.modular import masked
-from semantics.cuda.state import Address, Bits, Local, Spill, State, This, Use
+from semantics.cuda.state import Address, Bits, Local, Replan, State, This, Use
 
 T = TypeVar("T")
-
-KEPT: Final = Loc("values of calls that change something", 0, 0)
-"""Stands among the variables that are laid out as bytes where these values are kept in variables, too."""
 
 
 def within(use: Use) -> Use:
@@ -110,7 +108,7 @@ class Unordered:
                 wrong = CudaError(f"{what} comes first", loc, "Use two statements.")
                 users = tuple(j for j, names in enumerate(used) if name in names)
                 if any(name in _of(self._values[j]) | self._around(j) for j in users):
-                    raise Spill(KEPT, otherwise=wrong)
+                    raise Replan(replace(self._st.plan, keeps=True), wrong)
                 if not self._alike(users):
                     raise wrong
                 alike[users] = None
@@ -170,7 +168,7 @@ def _numbered(stmts: Sequence[Stmt], own: frozenset[str]) -> str:
 
 def keep(st: State, value: Expr, t: CType, changed: frozenset[str]) -> Expr:
     """The value of a call in a variable, if it is made of what the call changes, and other calls may."""
-    if KEPT not in st.laid or not _of(value) & changed:
+    if not st.plan.keeps or not _of(value) & changed:
         return value
     local = st.declare("t", type_of(value, st.sigma), value.loc, settled=True, of=t)
     st.emit(Assign(local.name, value, value.loc))

@@ -92,14 +92,28 @@ class Registers:
     of: CType | None = None
 
 
-class Spill(Exception):
-    """An array of one thread, declared here, cannot be variables, or a pointer no offset in one array, or a variable
-    has to be the array of its bytes, or else what is told in `otherwise`: what is lowered is to be lowered again."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Choices of a lowering, made where an earlier one of the same kernel could not go on without them."""
 
-    def __init__(self, loc: Loc | None, *, pointer: bool = False, otherwise: CudaError | None = None) -> None:
-        super().__init__(loc)
-        self.loc = loc
-        self.pointer = pointer
+    spilled: frozenset[Loc | None] = frozenset()
+    """Where arrays of one thread are declared that are no variables."""
+    adrift: frozenset[Loc | None] = frozenset()
+    """Where pointers are declared that are numbers, since they are no offsets in one array."""
+    laid: frozenset[Loc] = frozenset()
+    """Where variables are declared that are arrays of their bytes."""
+    keeps: bool = False
+    """Whether values of calls that change something are kept in variables."""
+    borrows: bool = True
+    """Whether structures that the kernel is passed are taken as unchanged, though they may not be."""
+
+
+class Replan(Exception):
+    """The kernel is to be lowered again by this plan; where that is the same one, it is refused `otherwise`."""
+
+    def __init__(self, plan: Plan, otherwise: CudaError) -> None:
+        super().__init__(plan)
+        self.plan = plan
         self.otherwise = otherwise
 
 
@@ -249,98 +263,112 @@ class Loop:
 
 @dataclass(slots=True)
 class State:
-    """The state of the lowering of one kernel.
-
-    `call` lowers a call and gives its value: a place for a structure, None for void. `expr` lowers an expression,
-    `condition` one as a bool, `discard` one whose value nobody uses, `construct` a constructor, or its call, for an
-    object, `declaration` the declaration of a variable, `copy` a copy of the variable that an expression names,
-    `destroy` the destructor of an object, `listed` an array without a name that has the values of a list. `alive` has
-    the objects whose destructors are still to be called, with the declarations of their structures. `acted` has what
-    each inlined call may have changed. `changed` counts the assignments to each declaration, `counters` are those that
-    only their loops see. `registers` has the arrays of one thread by the root of their addresses, `mixed` what those
-    are made of that stand for one of several variables, `derived` the objects that base classes are in, by their names,
-    `classes` the classes of those with virtual functions, by their names or those of the addresses of new ones,
-    `class_tables` the array of what such a call reads of their functions,
-    `spilled` where those are declared that are no variables, `laid` the variables that are arrays of their bytes,
-    `borrowed` the structures that the kernel is passed and that are taken as unchanged though they may not be, unless
-    there are to be none, `origins` where structures of one thread are declared, `adrift` the pointers that are numbers,
-    `spaces` where the pointers lead that a variable or an array of one thread holds, `regions` the roots of memory that
-    pointers lead to, `taken` the names that are used, `counts` from where on others are free, `tables` what arrays in
-    constant memory are declared to hold, `pointees` the variables whose addresses are taken, by the roots of these,
-    `unknown_lengths` the offsets of the shared arrays whose declared length is a stand-in, `rows` the bytes of a row of
-    those with several dimensions. `copies` has the variables that are no one's but ours and keep a value for later,
-    `moved` the pointers that were assigned another array. `implied` has what has to hold where the value of a && b, in
-    a variable, is true: a. `reals` has the limits of floats that keep their value, `limited` the minima that tell a
-    limit, `integers` the integer types of scalars, `elements` those that arrays are accessed as, `unsteady` the arrays
-    that are read as what others may change meanwhile. `passed` has the arrays that the kernel is passed by value,
-    `held` counts the pointers that no declaration names, down from 0. `unknowns` counts the values of which nothing is
-    known, `numbers` those of pointers that may be null, and of textures. `lambdas` has those that were made, by the
-    numbers of their types, `captured_by` their copies and `this_of` the objects that they were made in, `functions`
-    those that pointers lead to, by the pointers' declarations, `exchanges` what comes from other lanes, by the number
-    of the value. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
-    """
+    """The state of the lowering of one kernel."""
 
     call: Callable[[State, Node, Use], Expr | Place | None]
+    """Lowers a call and gives its value: a place for a structure, None for void."""
     expr: Callable[[State, Node, Use], Expr]
     condition: Callable[[State, Node, Use], Expr]
+    """Lowers an expression as a bool."""
     discard: Callable[[State, Node, Use], None]
+    """Lowers an expression whose value nobody uses."""
     construct: Callable[[State, Place, Node, Use], None]
+    """Lowers a constructor, or its call, for an object."""
     declaration: Callable[[State, Node], None]
     copy: Callable[[State, Node], Binding]
+    """Lowers a copy of the variable that an expression names."""
     destroy: Callable[[State, Place, Node], None]
+    """Lowers the destructor of an object."""
     listed: Callable[[State, Node, Loc | None], Address]
-    unknown_lengths: frozenset[int] = frozenset()
-    spilled: frozenset[Loc | None] = frozenset()
-    adrift: frozenset[Loc | None] = frozenset()
-    laid: frozenset[Loc | None] = frozenset()
-    borrowed: set[str] | None = None
+    """Lowers an array without a name that has the values of a list."""
+    unknown_lengths: frozenset[int]
+    """The offsets of the shared arrays whose declared length is a stand-in."""
+    plan: Plan
+    borrowed: bool = False
+    """Whether a structure that the kernel is passed was taken as unchanged, by the plan."""
     params: list[Decl] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
+    """The bytes of a row of shared arrays with several dimensions."""
     sigma: Signature = field(default_factory=lambda: Signature({}, dict.fromkeys(BUILTINS, INT), {}))
     locals: list[Decl] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {"skip", "sync"})
+    """The names that are used."""
     counts: dict[str, int] = field(default_factory=dict)
+    """From where on the numbers of names are free."""
     bindings: dict[int, Binding] = field(default_factory=dict)
     moved: list[int] = field(default_factory=list)
+    """The pointers that were assigned another array."""
     registers: dict[str, Registers] = field(default_factory=dict)
+    """The arrays of one thread by the root of their addresses."""
     mixed: dict[str, set[str]] = field(default_factory=dict)
+    """The variables that arrays stand for, of those that stand for one of several."""
     derived: dict[str, Parts] = field(default_factory=dict)
+    """The objects that base classes are in, by their names."""
     classes: dict[str, Node] = field(default_factory=dict)
+    """The classes of objects with virtual functions, by their names or those of the addresses of new ones."""
     class_tables: str = ""
+    """The array of what virtual calls read of the functions of a class."""
     origins: dict[str, Loc | None] = field(default_factory=dict)
+    """Where structures of one thread are declared."""
     spaces: dict[str, Space] = field(default_factory=dict)
+    """Where the pointers lead that a variable or an array of one thread holds."""
     regions: dict[Space, str] = field(default_factory=dict)
+    """The roots of memory that pointers lead to."""
     tables: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """The values that arrays in constant memory are declared with."""
     pointees: dict[str, Place] = field(default_factory=dict)
+    """The variables whose addresses are taken, by the roots of these."""
     passed: set[str] = field(default_factory=set)
+    """The arrays that the kernel is passed by value."""
     held: int = 0
+    """Counts the pointers that no declaration names, down from 0."""
     changed: Counter[int] = field(default_factory=Counter)
+    """How many assignments each declaration has."""
     counters: set[int] = field(default_factory=set)
+    """The declarations of variables that only their loops see."""
     settled: set[str] = field(default_factory=set)
+    """The variables with one assignment: expressions over them keep their value."""
     copies: set[str] = field(default_factory=set)
+    """The variables that are no one's but ours and keep a value for later."""
     implied: dict[str, Expr] = field(default_factory=dict)
+    """Conditions that hold where a variable with the value of a && b is true: a."""
     reals: dict[str, Limits] = field(default_factory=dict)
+    """The limits of floats that keep their value."""
     limited: list[Expr] = field(default_factory=list)
+    """The minima that tell a limit."""
     integers: dict[str, Integer] = field(default_factory=dict)
+    """The integer types of scalars."""
     elements: dict[str, set[Integer]] = field(default_factory=dict)
+    """The integer types that arrays are accessed as."""
     unsteady: set[str] = field(default_factory=set)
+    """The arrays that are read as what others may change meanwhile."""
     notes: dict[str, None] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     dynamic: dict[str, CType] = field(default_factory=dict)
     acted: list[Act] = field(default_factory=list)
+    """The effects of each inlined call."""
     calls: list[int] = field(default_factory=list)
     alive: list[tuple[Place, Node]] = field(default_factory=list)
+    """The objects whose destructors are still to be called, with the declarations of their structures."""
     one_row: bool = False
+    """Whether the kernel counts the blocks of its grid as if they were in a row."""
     lowered: int = 0
     depth: int = 0
     unknowns: int = 0
+    """Counts the values of which nothing is known."""
     numbers: dict[str, int] = field(default_factory=dict)
+    """The numbers of pointers that may be null, of textures, and of classes."""
     lambdas: dict[int, Node] = field(default_factory=dict)
+    """The lambdas that were made, by the numbers of their types."""
     captured_by: dict[int, dict[int, Binding]] = field(default_factory=dict)
+    """The copies of what lambdas captured, by the numbers of their types."""
     this_of: dict[int, This] = field(default_factory=dict)
+    """The objects that lambdas were made in, by the numbers of their types."""
     functions: dict[int, Node | Chosen] = field(default_factory=dict)
+    """The functions that pointers lead to, by the pointers' declarations."""
     exchanges: dict[int, Exchange] = field(default_factory=dict)
+    """The values that come from other lanes, by their numbers."""
     out: list[Stmt] = field(default_factory=list)
 
     @property
@@ -360,10 +388,18 @@ class State:
     def borrows(self, place: object) -> TypeGuard[Fields]:
         """Whether a place is a structure that the kernel is passed, and is taken as one that nothing changes, whatever
         may: if something does, what is lowered is to be lowered again."""
-        if self.borrowed is None or not isinstance(place, Fields):
+        if not self.plan.borrows or not isinstance(place, Fields):
             return False
-        self.borrowed.add(place.name)
+        self.borrowed = True
         return True
+
+    def spill(self, loc: Loc | None) -> Replan:
+        """To be raised where an array of one thread, declared there, cannot be variables."""
+        return Replan(replace(self.plan, spilled=self.plan.spilled | {loc}), _of_one_thread(loc))
+
+    def cast_off(self, loc: Loc | None) -> Replan:
+        """To be raised where a pointer, declared there, cannot be an offset in one array."""
+        return Replan(replace(self.plan, adrift=self.plan.adrift | {loc}), _of_one_thread(loc))
 
     def emit(self, *stmts: Stmt) -> None:
         self.out.extend(stmts)
@@ -457,6 +493,10 @@ class State:
 
     def note(self, text: str) -> None:
         self.notes[text] = None
+
+
+def _of_one_thread(loc: Loc | None) -> CudaError:
+    return unsupported("this pointer or array of one thread", loc, "Use a variable for each.")
 
 
 def too_deep(loc: Loc | None) -> CudaError:

@@ -62,7 +62,7 @@ def variable(st: State, name: str, node: Node, loc: Loc | None) -> Address:
 
 def laid(st: State, decl: Node) -> Address:
     """A variable of one thread that is accessed as another type: its bytes, as those of a union."""
-    own, root, size = None if decl.loc in st.spilled else unit(decl), st.fresh(decl.name), decl.type.size
+    own, root, size = None if decl.loc in st.plan.spilled else unit(decl), st.fresh(decl.name), decl.type.size
     count = 0 if own is None else size // own.size
     type_ = (None if own is None else scalar(own)) or INT
     names = tuple(st.declare(decl.name, type_, decl.loc, first=i, of=own).name for i in range(count))
