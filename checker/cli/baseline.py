@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,7 +42,14 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     for name in ("old", "new"):
         diff.add_argument(name, metavar=name.upper(), help="a baseline, a folder, or a git revision")
-    diff.add_argument("--path", dest="paths", action="append", default=[], help="of revisions, only what is there")
+    diff.add_argument(
+        "--path",
+        dest="paths",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="of revisions, only what is there; may be given several times",
+    )
     fleet.add_bound_options(diff)
     add_output_options(diff)
     diff.set_defaults(func=run_diff, at=[], certificate=None, files=[])
@@ -70,7 +77,8 @@ def run_diff(args: argparse.Namespace) -> int:
     """1 where a bound grew. Raises SourceError."""
     from checker.fleet import baseline
 
-    rows = baseline.difference(_entries(args, args.old), _entries(args, args.new))
+    old, new = (_side(args, name) for name in (args.old, args.new))
+    rows = baseline.difference(old(), new())
     tell(
         args,
         lambda: baseline.as_text(rows),
@@ -80,8 +88,9 @@ def run_diff(args: argparse.Namespace) -> int:
     return baseline.exit_code(rows)
 
 
-def _entries(args: argparse.Namespace, name: str) -> list[Entry]:
-    """The bounds that hold: those of a baseline, a folder or a revision. Raises SourceError."""
+def _side(args: argparse.Namespace, name: str) -> Callable[[], list[Entry]]:
+    """A function that finds the bounds that hold: those of a baseline, which has been read, of a folder, or of a
+    revision, which is there. Raises SourceError."""
     from checker.fleet import baseline
     from checker.fleet.files import what_is
 
@@ -92,9 +101,17 @@ def _entries(args: argparse.Namespace, name: str) -> list[Entry]:
             document = json.loads(text)
         except (ValueError, RecursionError):
             document = None
-        return baseline.entries(document, name)
+        entries = baseline.entries(document, name)
+        return lambda: entries
     if kind == "folder":
-        return _of_folder(args, name, "")
+        return lambda: _of_folder(args, name, "")
+    if name.startswith("-") or _git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") is None:
+        advice = "Give a baseline, a folder, or a revision of the repository that you are in."
+        raise OptionProblem(f"'{name}' is no file, folder or git revision", advice=advice)
+    return lambda: _of_revision(args, name)
+
+
+def _of_revision(args: argparse.Namespace, name: str) -> list[Entry]:
     with _archived(name) as folder:
         return _of_folder(args, folder, name)
 
@@ -122,9 +139,6 @@ def _moved(folder: str, path: str) -> str:
 @contextmanager
 def _archived(revision: str) -> Iterator[str]:
     """The files of a git revision, in a folder that is gone after. Raises OptionProblem."""
-    if revision.startswith("-") or _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is None:
-        advice = "Give a baseline, a folder, or a revision of the repository that you are in."
-        raise OptionProblem(f"'{revision}' is no file, folder or git revision", advice=advice)
     data = _git("archive", "--format=tar", revision)
     if data is None:
         raise OptionProblem(f"git cannot archive '{revision}'", advice="Run it at the top of the repository.")

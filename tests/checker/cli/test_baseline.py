@@ -57,6 +57,15 @@ def test_unusable_input(words: list[str], problem: str, here: Path, capsys: Capt
     assert problem in capsys.readouterr().err
 
 
+def test_both_sides_are_there_before_one_is_bounded(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (here / "src/a.cu").write_text(ONE)
+    monkeypatch.setattr("checker.cli.fleet.analysed", lambda _: pytest.fail("the old side is bounded"))
+    assert main(["diff", "src", "nothing"]) == 2
+    assert "'nothing' is no file, folder or git revision" in capsys.readouterr().err
+
+
 def test_the_cache_is_looked_at_judged_and_cleared(here: Path, capsys: Capture) -> None:
     kept = cache.opened(here / "c", "1")
     cache.put(kept, ABOUT, GOOD)

@@ -337,6 +337,8 @@ def test_points_add_up(capsys: Capture) -> None:
         (["trial", "sound", "--mutant"], "'--mutants'"),
         (["trial", "sound", "--mutan=5"], ""),
         (["bound", "k.cu", "--jobss", "x"], ""),
+        (["diff", "HEAD~1", "HEAD", "src"], "'--path'"),
+        (["diff", "HEAD~1", "HEAD", "-x"], ""),
     ],
 )
 def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) -> None:
