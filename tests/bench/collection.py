@@ -15,15 +15,15 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from logic.metrics import METRICS
 from logic.source import SourceError
 from semantics.cuda import kernel_names
-from tests.mutants.limited import limited
+from tests.mutants.limited import limited, workers
 
 ADDRESSES: Final = 16 << 30
 """The most address space of a process, in bytes."""
@@ -152,14 +152,9 @@ def main() -> int:
     options = parser.parse_args(ours)
     more = [*rest, *(word for each in options.includes for word in ("-I", each))]
 
-    def row(job: tuple[Path, str, str]) -> Row:
-        path, kernel, why = job
-        if why:
-            return Row(str(path.relative_to(options.folder)), kernel, (), 0.0, why)
-        return bounded(options.folder, path, kernel, options.seconds, more)
-
     rows: list[Row] = []
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with workers(options.jobs) as pool:
+        row = partial(_row, options.folder, options.seconds, more)
         for each in pool.map(row, kernels(options.folder, options.includes)):
             rows.append(each)
             print(f"{each.file} {each.kernel}: {each.why or 'certified'} ({each.seconds:.1f} s)", flush=True)
@@ -168,6 +163,13 @@ def main() -> int:
     if options.page:
         options.page.write_text(text)
     return 0
+
+
+def _row(folder: Path, seconds: int, options: Sequence[str], job: tuple[Path, str, str]) -> Row:
+    path, kernel, why = job
+    if why:
+        return Row(str(path.relative_to(folder)), kernel, (), 0.0, why)
+    return bounded(folder, path, kernel, seconds, options)
 
 
 def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:

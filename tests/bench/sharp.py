@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +25,7 @@ from unittest.mock import patch
 from logic.metrics import METRICS
 from tests.bench.growth import replaced
 from tests.bench.unseen import kernel
-from tests.mutants.limited import limited
+from tests.mutants.limited import limited, workers
 
 ADDRESSES: Final = 16 << 30
 
@@ -133,7 +132,7 @@ def _kept(path: Path | None) -> Iterator[Row]:
 def rows(seeds: Iterable[int], seconds: int, jobs: int, keep: Path | None) -> Iterator[Row]:
     """The row of each seed, in order."""
     kept = {row.seed: row for row in _kept(keep)}
-    with ThreadPoolExecutor(jobs) as pool:
+    with workers(jobs) as pool:
         found = [(seed, None if seed in kept else pool.submit(measured, seed, seconds)) for seed in seeds]
         for seed, later in found:
             if later is None:

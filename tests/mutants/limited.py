@@ -13,7 +13,9 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 Act = Callable[[], int]
@@ -30,6 +32,12 @@ class Used:
     wall: float
     memory: int
     said: str
+
+
+def workers(jobs: int) -> ProcessPoolExecutor:
+    """Processes in which `limited` may be called, many at once: in one of several threads of a process it may make a
+    child that waits forever for what another thread has locked."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"))
 
 
 def limited(act: Act, seconds: int, addresses: int) -> Used:
