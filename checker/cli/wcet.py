@@ -119,7 +119,8 @@ def run(args: argparse.Namespace) -> int:
             )
             return 3
         except SourceError as problem:  # the bound holds for what ends; this run does not
-            print(f"note: the machine does not run it: {problem.message}", file=sys.stderr)
+            told = f"{problem.message}. {problem.advice}" if problem.advice else problem.message
+            print(f"note: the machine does not run it: {told}", file=sys.stderr)
     tell(
         args,
         lambda: timing.as_text(job, found, cycles, title),

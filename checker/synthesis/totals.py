@@ -158,7 +158,7 @@ def _minus(p: Poly | None) -> Poly | None:
     return None if p is None else p * -1
 
 
-def _extreme(a: Poly | None, b: Poly | None, up: bool) -> Poly | None:
+def _extreme(a: Poly | None, b: Poly | None, *, up: bool) -> Poly | None:
     """The larger of two (up), or the smaller, where they differ by a number."""
     if a is None or b is None or not (a - b).is_constant:
         return None

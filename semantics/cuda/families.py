@@ -48,7 +48,7 @@ def _family(decl: Node) -> list[Node]:
 
 
 def derived(decl: Node, node: Node) -> list[Node]:
-    """The classes that an object may be of which a pointer to one leads to: abstract ones are none. Raises where
+    """The classes that an object may be of if a pointer to this one leads to it; no abstract ones. Raises where
     templates may make others."""
     family = _family(decl)
     known, templates = {c.identity for c in family}, {t.identity for c in family if (t := c.made_from) is not None}
@@ -62,7 +62,8 @@ def derived(decl: Node, node: Node) -> list[Node]:
             raise unsupported(what, node.loc, "Derive classes that are no templates.")
     found = [c for c in family if not c.is_abstract]
     if not found:
-        raise unsupported(f"an object of '{decl.name}', from which this file derives no class,", node.loc)
+        what = f"an object of '{decl.name}', from which this file derives no class,"
+        raise unsupported(what, node.loc, "Include the classes that derive from it.")
     return found
 
 

@@ -26,7 +26,7 @@ from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.state import Address, State, Use, pointee_size
 from semantics.cuda.templates import functions
-from semantics.cuda.virtual import branch, cases, known_class
+from semantics.cuda.virtual import Case, branch, cases, known_class
 
 NAMES: Final = ("malloc", "free")
 KINDS: Final = ("CXX_NEW_EXPR", "CXX_DELETE_EXPR")
@@ -48,12 +48,11 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
     """`new` or `delete`."""
     if node.kind == "CXX_DELETE_EXPR":
         decl = node.children[0].pointee_decl
-        several = destroys_all(decl)
-        name = decl.name if several else destroyed(decl)
+        name = decl.name if destroys_all(decl) else destroyed(decl)
         if name and "[" in [text for text, _ in node.tokens()][:2]:
             raise unsupported(f"the destructors of an array of '{name}'", node.loc, "Do what they do before.")
         if name:
-            _destroyed(st, node.children[0], decl, several, use)
+            _destroyed(st, node.children[0], decl, use)
             return None
         _given_back(st, node.children[0], use)
         return None
@@ -148,23 +147,23 @@ def _listed(st: State, node: Node, given: list[Node], t: CType, use: Use) -> Add
     return found
 
 
-def _destroyed(st: State, pointer: Node, decl: Node, several: bool, use: Use) -> None:
-    """Emit `delete p` of an object with a destructor, which is called unless p is null; where there are several that it
-    may be, that of the class that the object is of."""
+def _destroyed(st: State, pointer: Node, decl: Node, use: Use) -> None:
+    """Emit `delete p` of an object with a destructor, which is called unless p is null: a virtual one by the class
+    that the object is of."""
     c = not_null(st, pointer, within(use))
     where = frozen(st, address(st, pointer, within(use)).plus(pointee_size(pointer.type), Const(0)), "object")
 
     def destroy() -> None:
-        if not several:
+        if not destroys_all(decl):
             st.destroy(st, where, decl)
             return
         found = cases(st, decl, where, None, pointer, lambda c: c if destroyed(c) else decl)
-        branch(
-            st,
-            found,
-            lambda c: st.destroy(st, c.this.place, c.function) if destroyed(c.function) else None,
-            pointer.loc,
-        )
+
+        def of_its_class(c: Case) -> None:
+            if destroyed(c.function):
+                st.destroy(st, c.this.place, c.function)
+
+        branch(st, found, of_its_class, pointer.loc)
 
     called = st.block(destroy)
     st.emit(called if c == TRUE else If(c, called, Skip(), pointer.loc))
@@ -192,7 +191,7 @@ def _does_nothing(made: Node) -> bool:
     return callee is not None and callee.is_defaulted and parent is not None and not acts_when_made(parent)
 
 
-def _fresh(st: State, node: Node, made: bool = False) -> Address:
+def _fresh(st: State, node: Node, *, made: bool = False) -> Address:
     """The address of memory that nobody else has, perhaps for one object that is `made` there."""
     local = st.declare("allocated", INT, node.loc, settled=True)
     if made:

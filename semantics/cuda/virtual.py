@@ -63,13 +63,13 @@ def cases(
         while whole.name in st.derived:
             whole = st.derived[whole.name]
         exact = st.classes.get(whole.name)
-        if exact is None or _being_made(st, ""):
-            raise unsupported("a virtual function of this object", node.loc, "Call it by the name of its class.")
+        if exact is None or _at_work(st, "", "~"):
+            raise _refused(node)
         return [_case(st, None, None, static, p, exact, node, find)]
     if exact is not None:
         return [_case(st, None, None, static, p, exact, node, find)]
-    if not isinstance(p, Address) or p.root in st.registers or _being_made(st, "~"):
-        raise unsupported("a virtual function of this object", node.loc, "Call it by the name of its class.")
+    if not isinstance(p, Address) or p.root in st.registers or _at_work(st, "~"):
+        raise _refused(node)
     known = known_class(st, p)
     classes = [known] if known is not None else derived(static, node)
     number = st.saved(load(st, _front(p), NUMBER, node.loc), INT)
@@ -87,6 +87,10 @@ def cases(
         of: Expr = Const(_number(st, group[0]) * _APART) if len(group) == 1 else Op("*", (number, Const(_APART)))
         found.append(_case(st, test, of, static, p, group[0], node, find))
     return found
+
+
+def _refused(node: Node) -> CudaError:
+    return unsupported("a virtual function of this object", node.loc, "Call it by the name of its class.")
 
 
 def _case(
@@ -158,13 +162,13 @@ def known_class(st: State, p: Address) -> Node | None:
     return None
 
 
-def _being_made(st: State, how: str) -> bool:
-    """Whether a constructor, or a destructor if `how` is its sign, of an object with virtual functions is at work: then
-    the object is one of the class of that."""
+def _at_work(st: State, *signs: str) -> bool:
+    """Whether a constructor or a destructor of an object with virtual functions is at work: then the object is one of
+    the class of that. Of a constructor the sign is "", of a destructor "~"."""
     for frame in st.frames:
         decl = None if frame.this is None else frame.this.decl
         if decl is not None and is_virtual(decl):
             name = decl.name.split("<")[0]
-            if frame.name.split("<")[0] in ((f"~{name}",) if how else (name, f"~{name}")):
+            if frame.name.split("<")[0] in [f"{sign}{name}" for sign in signs]:
                 return True
     return False

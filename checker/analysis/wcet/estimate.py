@@ -166,7 +166,9 @@ def _sound(job: Job, parting: tuple[int, ...]) -> Estimate:
             problems.append(problem)
     if not found:
         first = problems[0]
-        advice = f"With values its lanes are followed, too: --at {job.missing[0]}=8." if job.missing else ""
+        advice = "Bound its loops by parameters, as i < n does: contracts and stated potentials are not used here."
+        if job.missing:
+            advice = f"With values its lanes are followed, too: --at {job.missing[0]}=8."
         raise Unbounded(first.message, first.loc, first.advice or advice)
     bounds = {e.evidence: e.cycles for e in found if e.cycles is not None}
     least = min(found, key=lambda e: (e.cycles is None, e.cycles or 0))

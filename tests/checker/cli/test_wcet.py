@@ -197,6 +197,16 @@ def test_barriers_that_let_all_go(text: str, go: Go, simt: Callable[[str], str])
     assert (code, "given" in out) == (0, False)
 
 
+def test_a_value_that_the_machine_lacks_is_asked_for(go: Go, tmp_path: Path) -> None:
+    path = tmp_path / "half.cu"
+    path.write_text("__global__ void k(int *A, int w, int h) { for (int i = 0; i < w; i++) A[i] = 1; }")
+    code, _, err = go(str(path), "--block", "32", "--at", "w=4")
+    assert (code, err) == (
+        0,
+        "note: the machine does not run it: parameter 'h' has no value. Give one: --arg h=VALUE.\n",
+    )
+
+
 def test_barriers_that_a_part_of_a_block_may_reach(go: Go, tmp_path: Path) -> None:
     """Both sides have a barrier: the machine goes on where all threads take one side, and stops where they do not."""
     path = tmp_path / "apart.cu"
@@ -234,6 +244,7 @@ def test_no_bound_says_which_loop(go: Go, simt: Callable[[str], str]) -> None:
     code, out, err = go(path, "--threads", "4", "--format", "json")
     assert (code, json.loads(out)["estimate"]) == (1, None)
     assert f"{path}:2:4: error: no bound on the instructions: no potential was found for this loop" in err
+    assert "Bound its loops by parameters" in err
     code, _, err = go(path, "--threads", "4", "--mode", "paper")
     assert code == 1
     assert "its test depends on what memory holds" in err
