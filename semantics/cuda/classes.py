@@ -38,7 +38,7 @@ def odd(node: Node, lives: bool = False) -> str:
     if not lives and any(_dies(c, decl) for c in members):
         return "the destructor of"
     listed = (*node.fields, *(c for c in members if c.kind == "FIELD_DECL"))
-    if any(_initialised(f) and initialiser(f) is None for f in listed):
+    if any(map(_is_hidden, listed)):
         return "a field with this initialiser in"
     if any(not (f.name or f.is_bitfield) or acts_on_copy(f, lives) for f in node.fields):
         return "a field without a name or with a copy or destructor of its own in"
@@ -111,12 +111,20 @@ def acts_when_made(decl: Node) -> bool:
 
 
 def initialiser(field: Node) -> Node | None:
-    """The value of a field that is given no other; of an instance of a template, where that is a number."""
-    if field.is_bitfield or not _initialised(field):  # of a bit-field libclang shows the width alone
-        return None
+    """The value of a field that is given no other. Raises where it has one that is not known."""
+    if _is_hidden(field):
+        raise unsupported(f"the initialiser of '{field.name}'", field.loc, "Give it its value in a constructor.")
+    return field.children[-1] if _initialised(field) else None
+
+
+def _is_hidden(field: Node) -> bool:
+    """Whether a field has an initialiser that is not known: of a bit-field libclang shows the width alone; in an
+    instance of a template only numbers are."""
+    if field.is_bitfield or not _initialised(field):
+        return _initialised(field)
     value = field.children[-1]
     plain = value.kind in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CXX_BOOL_LITERAL_EXPR", _NULL)
-    return value if plain or all(n.type.kind != "other" or n.kind == _NULL for n in value.walk()) else None
+    return not plain and any(n.type.kind == "other" and n.kind != _NULL for n in value.walk())
 
 
 def derives(node: Node) -> bool:

@@ -80,7 +80,11 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
             raise unsupported("an array of 'new' with values", node.loc, "Assign them in a loop.")
         evaluate(st, expr(st, given[0], within(use)))
         return _fresh(st, node)
-    return _made(st, node, t, _fresh(st, node, made=t.kind == "record"), given, words, use)
+    found = _made(st, node, t, _fresh(st, node), given, words, use)
+    match found.terms:
+        case (*_, (_, Var(name))) if t.kind == "record":  # from here on: its constructors made it one of their classes
+            st.classes[name] = node.pointee_decl
+    return found
 
 
 def _made(st: State, node: Node, t: CType, found: Address, given: list[Node], words: list[str], use: Use) -> Address:
@@ -191,11 +195,9 @@ def _does_nothing(made: Node) -> bool:
     return callee is not None and callee.is_defaulted and parent is not None and not acts_when_made(parent)
 
 
-def _fresh(st: State, node: Node, *, made: bool = False) -> Address:
-    """The address of memory that nobody else has, perhaps for one object that is `made` there."""
+def _fresh(st: State, node: Node) -> Address:
+    """The address of memory that nobody else has."""
     local = st.declare("allocated", INT, node.loc, settled=True)
-    if made:
-        st.classes[local.name] = node.pointee_decl
     st.emit(Assign(local.name, anything(st, "allocated", TIDS, INT, node.loc), node.loc))
     st.note("what it takes to allocate memory is not counted; it is aligned to 16 bytes")
     return region(st, "global").plus(_ALIGNED, Var(local.name, node.loc))

@@ -86,6 +86,8 @@ REFUSED = {
     "V *v = new W; new (v) X;": "an object of another class where one was made is not supported",
     "Own *p = new (A) Own; A[0] = p->a;": "this 'new' is not supported",
     "Less *p = new Less; A[0] = p->a;": "this 'new' is not supported",
+    "Calls *p = new Calls; A[0] = p->k;": "the initialiser of 'k' is not supported",
+    "Bits *p = new Bits; A[0] = p->a;": "the initialiser of 'a' is not supported",
 }
 
 
@@ -163,5 +165,6 @@ def test_refused(refused: Callable[[str, str], None], body: str) -> None:
     dies += "struct V { __device__ virtual ~V() {} }; struct W : V { int *p; __device__ ~W() { *p = 1; } };\n"
     dies += "struct Own { int a; __device__ void *operator new(size_t, void *p) { return (int *)p + 2; } };\n"
     dies += "struct Base { __device__ void *operator new(size_t n) { return malloc(n + 4); } };\n"
-    dies += "struct Less : Base { int a; }; struct X : V { int k; };\n"
+    dies += "struct Less : Base { int a; }; struct X : V { int k; }; struct Bits { unsigned a : 3 = 5; };\n"
+    dies += "struct Calls { __device__ int f() { return 1; } int k = f(); };\n"
     refused(f"{BEFORE}{dies}__global__ void k(int *A, int n) {{ {body} }}", REFUSED[body])

@@ -42,6 +42,8 @@ __device__ Shape *make(int i, int n) { if (i == 0) return new Circle(i, n); if (
   return new Rect(i, n); }
 struct Log { int *p; __device__ Log(int *q) : p(q) {} __device__ virtual ~Log() { *p += 1; } };
 struct Loud : Log { int k; __device__ Loud(int *q) : Log(q), k(7) {} __device__ ~Loud() override { p[1] += k; } };
+struct Early { int k; __device__ Early() : k(1) { set(3); } __device__ virtual void set(int v) { k += v; } };
+struct Later : Early { __device__ Later() { set(5); } __device__ void set(int v) override { k *= v + 7; } };
 struct Has { int x; Circle c; Add add; __device__ Has(int n) : x(n), c(n, 2) {} };
 """
 
@@ -63,6 +65,7 @@ BODIES = [
     "int *q = new int[9](); Log *a = new Loud(q), *b = nullptr; if (n) a = new Log(q); delete a; delete b; *A = *q;",
     "int *q = new int[9](); { Loud l(q); Log *b = &l; b->p += 2; } A[0] = q[2] + 9 * q[3]; delete new Loud(q);",
     "Op *op[2] = {new Op, new Add()}; A[0] = fold(*op[0], A, n) + (*op[1])(n, 5); A[1] = fold(*op[n & 1], A, n);",
+    "Early *e = new Later; A[0] = e->k; e->set(2); A[1] = e->k; Early *f = new Early; f->set(2); A[2] = f->k;",
     "bool first = threadIdx.x & 1; Shape *s = first ? make(0, 2) : make(2, 3); A[0] = s->area() + s->id;",
 ]  # fmt: skip
 
