@@ -27,3 +27,8 @@ def __getattr__(name: str) -> object:
     from warpbound import api
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    """The names of the module, those of `warpbound.api` among them before one is used."""
+    return sorted({*globals(), *__all__})

@@ -40,13 +40,16 @@ Source = str | os.PathLike[str] | HasCode
 
 
 class Unusable(ValueError):
-    """Input that a command cannot use: one sentence, with the place where that is known, and advice."""
+    """Input that a command cannot use: one sentence, with the place where that is known, and advice, which tracebacks
+    show as a note."""
 
     def __init__(self, message: str, place: str | None = None, advice: str | None = None) -> None:
         super().__init__(f"{place}: {message}" if place else message)
         self.message = message
         self.place = place
         self.advice = advice
+        if advice:
+            self.add_note(advice)
 
 
 @dataclass(frozen=True, slots=True)

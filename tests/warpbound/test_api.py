@@ -102,6 +102,13 @@ def test_what_cannot_be_used(call: Callable[[], object], told: str, advice: str 
         call()
     assert told in str(caught.value)
     assert advice is None or advice in (caught.value.advice or "")
+    assert getattr(caught.value, "__notes__", []) == ([caught.value.advice] if caught.value.advice else [])
+
+
+def test_the_names_are_listed_before_one_is_used() -> None:
+    words = [sys.executable, "-c", "import warpbound; print(*dir(warpbound))"]
+    listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert set(warpbound.__all__) < set(listed)
 
 
 def test_numbers_are_numpys_too_and_sizes_are_not_read_by_the_digit() -> None:
