@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from checker.notation.words import printable
+from checker.notation.words import meant, printable
 from logic.rules import RULE_SETS, SOUND, RuleSet
 from logic.schema import Rule, SchemaError
 from logic.source import Loc, SourceError
@@ -42,7 +42,7 @@ def rule_set(name: str, trust: bool = False) -> RuleSet:
         return RULE_SETS[name]
     if not name.endswith((PYTHON, TEXT)):
         known = ", ".join((*RULE_SETS, "a file FILE.rules or FILE.py"))
-        raise RuleFileProblem(f"no rule set is called '{name}'", advice=f"Known: {known}.")
+        raise RuleFileProblem(f"no rule set is called '{name}'", advice=f"{meant(name, RULE_SETS)}Known: {known}.")
     if not Path(name).is_file():
         raise RuleFileProblem(
             f"cannot read '{name}': No such file or directory", advice="Give the path of a rule file."

@@ -333,6 +333,7 @@ def test_points_add_up(capsys: Capture) -> None:
         (["bound", KERNEL, "--hardware", "nvida"], "'nvidia'"),
         (["bound", "k.cu", "--qqqq"], ""),
         (["trial", "sound", "--cases", "10"], "'--examples'"),
+        (["trial", "sond"], "'sound'"),
         (["trial", "sound", "--cas", "10"], "'--case'"),
         (["trial", "sound", "--mutant"], "'--mutants'"),
         (["trial", "sound", "--mutan=5"], ""),
