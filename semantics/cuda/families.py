@@ -5,6 +5,7 @@ An object whose class is not known is taken to be of one that its file derives: 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -76,10 +77,16 @@ def final(decl: Node, method: Node) -> Node | None:
         return None
     types = [a.type.name for a in method.arguments]
     for c in own_:
-        if [a.type.name for a in c.arguments] == types:
+        if [a.type.name for a in c.arguments] == types and _qualifiers(c) == _qualifiers(method):
             return c
     found = (final(b.type_decl, method) for b in bases(decl) if _is_one(b.type_decl, method.parent))
     return next(found, None)
+
+
+def _qualifiers(method: Node) -> list[str]:
+    """The words behind the arguments, but `const`, that tell a method from its overloads."""
+    behind = " ".join(re.findall(r"\) ([a-z &]+)", method.type.name))  # one that returns a function has more behind
+    return [word for word in behind.split() if word in ("&", "&&", "volatile")]
 
 
 def overriding(method: Node) -> list[Node]:

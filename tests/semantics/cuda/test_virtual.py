@@ -135,6 +135,19 @@ def test_a_call_may_do_what_any_class_does(read: Reader) -> None:
         read(f"{source} __global__ void k(int *A) {{ D d; B &b = d; A[0] = b.g() + d.x; }}", "k")
 
 
+@pytest.mark.parametrize(("other", "mine"), [("&&", "&"), ("volatile", ""), ("&& noexcept", "&")])
+def test_an_override_has_the_qualifiers_of_what_it_overrides(read: Reader, other: str, mine: str) -> None:
+    source = f"""struct B {{ __device__ virtual int f() {other} {{ return 1; }}
+    __device__ virtual int f() {mine} {{ return 2; }} }};
+    struct D : B {{ __device__ int f() {other} override {{ return 3; }}
+    __device__ int f() {mine} noexcept(true) override {{ return 4; }} }};
+    struct Some : B {{ __device__ int f() {other} override {{ return 5; }} }};
+    __global__ void k(int *A) {{ D d; B &b = d; A[0] = b.f(); Some s; B &t = s; A[1] = t.f(); }}"""
+    text = show_stmt(read(source, "k").kernel.body)
+    assert "<- 4" in text, text
+    assert "<- 2" in text, text
+
+
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
     "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
