@@ -496,29 +496,28 @@ class Node:
         """The number of this declaration."""
         return self.unit.identity(self._cursor.canonical)
 
+    def _declared(self, cursor: Any) -> Node | None:
+        return Node(self.unit, cursor) if cursor is not None else None
+
     @cached_property
     def referenced(self) -> Node | None:
         """The declaration that this node mentions."""
-        found = self._cursor.referenced
-        return Node(self.unit, found) if found is not None else None
+        return self._declared(self._cursor.referenced)
 
     @cached_property
     def definition(self) -> Node | None:
         """The definition of this declaration, None where there is none in the unit."""
-        found = self._cursor.get_definition()
-        return Node(self.unit, found) if found is not None else None
+        return self._declared(self._cursor.get_definition())
 
     @property
     def parent(self) -> Node | None:
         """The scope that declares this node."""
-        found = self._cursor.semantic_parent
-        return Node(self.unit, found) if found is not None else None
+        return self._declared(self._cursor.semantic_parent)
 
     @property
     def initialiser(self) -> Node | None:
         """The initialiser of a variable."""
-        found = self.unit._lib.clang_Cursor_getVarDeclInitializer(self._cursor)
-        return Node(self.unit, found) if found is not None else None
+        return self._declared(self.unit._lib.clang_Cursor_getVarDeclInitializer(self._cursor))
 
     @property
     def is_definition(self) -> bool:
@@ -585,6 +584,11 @@ class Node:
     def is_virtual(self) -> bool:
         """Whether a method is."""
         return bool(self._cursor.is_virtual_method())
+
+    @cached_property
+    def overridden(self) -> tuple[Node, ...]:
+        """The methods of base classes that a virtual one overrides, each of the class next to it."""
+        return tuple(Node(self.unit, c) for c in libclang.overridden(self.unit._tu, self._cursor))
 
     @property
     def is_abstract(self) -> bool:
@@ -668,18 +672,13 @@ class Node:
         if self.type.kind == "int" and self.type.size > _EVAL_BYTES:
             return None
         lib = self.unit._lib
-        result = lib.clang_Cursor_Evaluate(self._cursor)
-        if not result:
+        if not (result := lib.clang_Cursor_Evaluate(self._cursor)):
             return None
         try:
-            match lib.clang_EvalResult_getKind(result):
-                case kind if kind == _EVAL_INT and lib.clang_EvalResult_isUnsignedInt(result):
-                    return int(lib.clang_EvalResult_getAsUnsigned(result))
-                case kind if kind == _EVAL_INT:
-                    return int(lib.clang_EvalResult_getAsLongLong(result))
-                case kind if kind == _EVAL_FLOAT:
-                    return float(lib.clang_EvalResult_getAsDouble(result))
-            return None
+            if (kind := lib.clang_EvalResult_getKind(result)) == _EVAL_INT:
+                unsigned = lib.clang_EvalResult_isUnsignedInt(result)
+                return int(getattr(lib, f"clang_EvalResult_getAs{'Unsigned' if unsigned else 'LongLong'}")(result))
+            return float(lib.clang_EvalResult_getAsDouble(result)) if kind == _EVAL_FLOAT else None
         finally:
             lib.clang_EvalResult_dispose(result)
 

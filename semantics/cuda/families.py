@@ -5,7 +5,6 @@ An object whose class is not known is taken to be of one that its file derives: 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -72,21 +71,16 @@ def final(decl: Node, method: Node) -> Node | None:
     """The function that a class has for a virtual one of a class that it derives from; None where that is not known."""
     if method.parent is None or decl.identity == method.parent.identity:
         return method
-    own_ = [c for c in decl.members if c.kind in METHODS and c.name == method.name and c.is_const == method.is_const]
+    own_ = [c for c in decl.members if c.kind in METHODS and c.name == method.name]
     if is_template(decl) and own_:
         return None
-    types = [a.type.name for a in method.arguments]
-    for c in own_:
-        if [a.type.name for a in c.arguments] == types and _qualifiers(c) == _qualifiers(method):
-            return c
     found = (final(b.type_decl, method) for b in bases(decl) if _is_one(b.type_decl, method.parent))
-    return next(found, None)
+    return next((c for c in own_ if _overrides(c, method)), None) or next(found, None)
 
 
-def _qualifiers(method: Node) -> list[str]:
-    """The words behind the arguments, but `const`, that tell a method from its overloads."""
-    behind = " ".join(re.findall(r"\) ([a-z &]+)", method.type.name))  # one that returns a function has more behind
-    return [word for word in behind.split() if word in ("&", "&&", "volatile")]
+def _overrides(one: Node, method: Node) -> bool:
+    """Whether a function overrides one of a base class, of its own base classes or theirs."""
+    return any(o.identity == method.identity or _overrides(o, method) for o in one.overridden)
 
 
 def overriding(method: Node) -> list[Node]:

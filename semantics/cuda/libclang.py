@@ -39,6 +39,10 @@ def binding() -> Any:
     lib.clang_getFileContents.argtypes = [cindex.TranslationUnit, cindex.File, ctypes.POINTER(ctypes.c_size_t)]
     lib.clang_getFileContents.restype = ctypes.c_void_p
     lib.clang_disposeSourceRangeList.argtypes, lib.clang_disposeSourceRangeList.restype = [ctypes.POINTER(ranges)], None
+    pointer = ctypes.POINTER(cindex.Cursor)
+    lib.clang_getOverriddenCursors.argtypes = [cindex.Cursor, ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_uint)]
+    lib.clang_getOverriddenCursors.restype, lib.clang_disposeOverriddenCursors.restype = None, None
+    lib.clang_disposeOverriddenCursors.argtypes = [pointer]
     for name, result in (
         ("clang_EvalResult_getKind", ctypes.c_int),
         ("clang_EvalResult_getAsLongLong", ctypes.c_longlong),
@@ -62,6 +66,19 @@ def _text(said: ctypes.c_char_p) -> str | None:
     """A text of libclang's, also one of bytes that are no UTF-8: a comment of a source may be in another code."""
     value: bytes | None = super(ctypes.c_char_p, said).value
     return None if value is None else value.decode("utf-8", "replace")
+
+
+def overridden(unit: Any, method: Any) -> list[Any]:
+    """The cursors of the methods that one overrides."""
+    cindex = binding()
+    first, count = ctypes.POINTER(cindex.Cursor)(), ctypes.c_uint()
+    cindex.conf.lib.clang_getOverriddenCursors(method, ctypes.byref(first), ctypes.byref(count))
+    found = [cindex.Cursor.from_buffer_copy(first[i]) for i in range(count.value)]
+    if count.value:
+        cindex.conf.lib.clang_disposeOverriddenCursors(first)
+    for cursor in found:
+        cursor._tu = unit
+    return found
 
 
 def contents(unit: Any, name: str) -> bytes | None:

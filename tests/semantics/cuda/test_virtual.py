@@ -148,6 +148,18 @@ def test_an_override_has_the_qualifiers_of_what_it_overrides(read: Reader, other
     assert "<- 2" in text, text
 
 
+def test_an_override_is_found_through_classes_without_one_and_spelled_otherwise(read: Reader) -> None:
+    source = """using T = int;
+    struct B { __device__ virtual int f(T x, const int *p) { return 1; } };
+    struct Middle : B { __device__ int f(int, int const *) override; };
+    struct Plain : Middle {};
+    struct D : Plain { using Number = T; __device__ int f(const Number n, const T p[4]) override { return 3; } };
+    __device__ int Middle::f(int x, const int *p) { return 2; }
+    __global__ void k(int *A) { Plain m; D d; B &b = m, &c = d; A[0] = b.f(0, A); A[1] = c.f(0, A); }"""
+    written = [line for line in show_stmt(read(source, "k").kernel.body).splitlines() if line.startswith("A[")]
+    assert written == ["A[0] <- 2;", "A[1] <- 3;"]
+
+
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
     "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
