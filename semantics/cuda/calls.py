@@ -21,9 +21,7 @@ from logic.syntax import (
     Assign,
     Const,
     Expr,
-    If,
     Op,
-    Stmt,
     Sync,
     Type,
     Var,
@@ -83,7 +81,7 @@ from semantics.cuda.regions import number as as_unit
 from semantics.cuda.regions import pointed as leads
 from semantics.cuda.scan import METHODS, count_changes, loop_counters, targets
 from semantics.cuda.scopes import scoped
-from semantics.cuda.sequence import Unordered, changes, keep, within
+from semantics.cuda.sequence import Unordered, changes, keep, one_of, within
 from semantics.cuda.shapes import gives_reference, lvalue
 from semantics.cuda.shim import (
     ADDRESSES,
@@ -171,13 +169,10 @@ def _of_several(st: State, node: Node, chosen: Chosen, use: Use) -> Expr | Place
     """A call of one of several functions: an `if` for each but the last one, with the call of that alone."""
     take, result = _result(st, node)
 
-    def called(callee: Node) -> Stmt:
-        return st.block(lambda: take(_of(st, node, callee, use)))
+    def way(i: int, callee: Node) -> tuple[Expr, Callable[[], None]]:
+        return Op("==", (chosen.index, Const(i)), node.loc), lambda: take(_of(st, node, callee, use))
 
-    *others, last = (called(f) for f in chosen.functions)
-    for i, stmt in reversed([*enumerate(others)]):
-        last = If(Op("==", (chosen.index, Const(i)), node.loc), stmt, last, node.loc)
-    st.emit(last)
+    one_of(st, [way(i, callee) for i, callee in enumerate(chosen.functions)], node.loc)
     return result()
 
 

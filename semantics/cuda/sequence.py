@@ -12,7 +12,7 @@ part reads could only be another one on its other side if threads raced for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -73,6 +73,14 @@ def chosen(
     return Var(x, loc)
 
 
+def one_of(st: State, ways: Sequence[tuple[Expr, Callable[[], None]]], loc: Loc | None) -> None:
+    """Emit what is done in one of several ways: an `if` for each but the last one, in order, by its test."""
+    *others, (_, last) = [(test, st.block(do)) for test, do in ways]
+    for test, done in reversed(others):
+        last = If(test, done, last, loc)
+    st.emit(last)
+
+
 class Unordered:
     """The parts of an expression, in the order in which they are lowered."""
 
@@ -100,7 +108,7 @@ class Unordered:
         used = [
             _names(self._st.out[a[0] : b[0]]) | _of(value) for (a, b), value in zip(spans, self._values, strict=True)
         ]
-        alike = dict[tuple[int, ...], None]()
+        alike = dict[tuple[int, ...], CudaError]()
         for i, ((_, begin, _), (_, end, _)) in enumerate(spans):
             changed = frozenset[str]().union(*(act.changed for act in self._st.acted[begin:end]))
             for name in sorted(changed & frozenset[str]().union(*used[:i], *used[i + 1 :])):
@@ -111,9 +119,9 @@ class Unordered:
                     raise Replan(replace(self._st.plan, keeps=True), wrong)
                 if not self._alike(users):
                     raise wrong
-                alike[users] = None
-        for users in alike:
-            self._exchange(users, loc)
+                alike.setdefault(users, wrong)
+        for users, wrong in alike.items():
+            self._exchange(users, loc, wrong)
 
     def _done(self, part: int) -> tuple[list[Stmt], list[Decl]]:
         """The statements of a part, and the variables that it declares."""
@@ -134,8 +142,9 @@ class Unordered:
         changed = {s.var if isinstance(s, Assign) else s.array for s in around if isinstance(s, Assign | Write)}
         return frozenset[str]().union(changed, *(_of(e) for s in around for e in evaluated(s)))
 
-    def _exchange(self, parts: Sequence[int], loc: Loc | None) -> None:
-        """Forget which of the parts that do the same has got which values. A run goes from left to right."""
+    def _exchange(self, parts: Sequence[int], loc: Loc | None, wrong: CudaError) -> None:
+        """Forget which of the parts that do the same has got which values. A run goes from left to right. Raises what
+        is wrong for values that a run would round."""
         st, owned = self._st, [self._done(p)[1] for p in parts]
         st.note("calls in one expression that do the same to the same variables may come in any order")
         for same in zip(*owned, strict=True):
@@ -145,8 +154,7 @@ class Unordered:
                 if isinstance(part, Expr) and d.name not in _of(part):
                     continue
                 if d.type == INT and (t is None or t.bits > 32):
-                    what = "calls in this expression change the same, and C++ does not say which"
-                    raise CudaError(f"{what} comes first", loc, "Use two statements.")
+                    raise wrong
                 st.unknowns += 1
                 others = [value for value, _ in values[:i] + values[i + 1 :]]
                 found = retyped(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Final
 
 from logic.source import Loc
-from logic.syntax import INT, Const, Expr, If, Op, Var
+from logic.syntax import INT, Const, Expr, Op, Var
 from semantics.cuda.bases import part, whole_of
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import is_virtual
@@ -22,6 +22,7 @@ from semantics.cuda.functions import NUMBER
 from semantics.cuda.places import evaluate, load, store
 from semantics.cuda.regions import is_region
 from semantics.cuda.scan import METHODS
+from semantics.cuda.sequence import one_of
 from semantics.cuda.state import Address, Parts, Place, State, This
 
 _APART: Final = 32
@@ -30,8 +31,8 @@ _APART: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Classes that have one function in common: the test for an object of one of them, a read of their table, the
-    function, and the object that it is called for."""
+    """Classes that have one function in common: the test for an object of one of them and a read of their table, None
+    where it is known to be, the function, and the object that it is called for."""
 
     test: Expr | None
     table: Expr | None
@@ -135,22 +136,15 @@ def function_of(method: Node, node: Node) -> Callable[[Node], Node]:
 def branch(st: State, found: Sequence[Case], does: Callable[[Case], None], loc: Loc | None) -> None:
     """Emit what is done in each case, after the read of the table."""
 
-    def case(c: Case) -> Callable[[], None]:
-        def emit() -> None:
-            if c.table is not None:
-                evaluate(st, c.table)
-            does(c)
-
-        return emit
+    def do(c: Case) -> None:
+        if c.table is not None:
+            evaluate(st, c.table)
+        does(c)
 
     if len(found) == 1:
-        case(found[0])()
-        return
-    *others, last = [(c.test, st.block(case(c))) for c in found]
-    stmt = last[1]
-    for test, done in reversed(others):
-        stmt = done if test is None else If(test, done, stmt, loc)
-    st.emit(stmt)
+        do(found[0])
+    else:
+        one_of(st, [(c.test, partial(do, c)) for c in found if c.test is not None], loc)
 
 
 def known_class(st: State, p: Address) -> Node | None:
