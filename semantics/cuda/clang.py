@@ -30,8 +30,6 @@ UNITS: Final = 8
 """Units that are kept: a file's passes for the device and for the host, and those with instances of its templates."""
 
 _EVAL_BYTES: Final = 8
-_EVAL_INT: Final = 1
-_EVAL_FLOAT: Final = 2
 _TERSE: Final = 17
 """libclang's number of the property of printing that leaves out bodies."""
 
@@ -671,23 +669,15 @@ class Node:
         """
         if self.type.kind == "int" and self.type.size > _EVAL_BYTES:
             return None
-        lib = self.unit._lib
-        if not (result := lib.clang_Cursor_Evaluate(self._cursor)):
-            return None
-        try:
-            if (kind := lib.clang_EvalResult_getKind(result)) == _EVAL_INT:
-                unsigned = lib.clang_EvalResult_isUnsignedInt(result)
-                return int(getattr(lib, f"clang_EvalResult_getAs{'Unsigned' if unsigned else 'LongLong'}")(result))
-            return float(lib.clang_EvalResult_getAsDouble(result)) if kind == _EVAL_FLOAT else None
-        finally:
-            lib.clang_EvalResult_dispose(result)
+        return libclang.folded(self._cursor)
 
     def covers(self, other: Node) -> bool:
         """Whether a node is written with exactly the text of another one, as a conversion that is not written is."""
         return bool(self._cursor.extent == other._cursor.extent)
 
     def tokens(self) -> Iterator[tuple[str, int]]:
-        """The tokens of the node as written, with their byte offsets, each found when it is asked for."""
+        """The tokens of the node as written, with their byte offsets. Who asks only for the first of them pays for
+        these alone: a nest of statements holds the inner ones' tokens at every level."""
         return ((t.spelling, self.unit.place(t.location)[1]) for t in self._cursor.get_tokens())
 
     def walk(self) -> Iterator[Node]:

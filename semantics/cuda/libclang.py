@@ -68,6 +68,28 @@ def _text(said: ctypes.c_char_p) -> str | None:
     return None if value is None else value.decode("utf-8", "replace")
 
 
+_INT: Final = 1
+_FLOAT: Final = 2
+
+
+def folded(cursor: Any) -> int | float | None:
+    """The value that clang folds an expression to, None where it does not."""
+    lib = binding().conf.lib
+    if not (result := lib.clang_Cursor_Evaluate(cursor)):
+        return None
+    try:
+        match lib.clang_EvalResult_getKind(result):
+            case kind if kind == _INT and lib.clang_EvalResult_isUnsignedInt(result):
+                return int(lib.clang_EvalResult_getAsUnsigned(result))
+            case kind if kind == _INT:
+                return int(lib.clang_EvalResult_getAsLongLong(result))
+            case kind if kind == _FLOAT:
+                return float(lib.clang_EvalResult_getAsDouble(result))
+        return None
+    finally:
+        lib.clang_EvalResult_dispose(result)
+
+
 def overridden(unit: Any, method: Any) -> list[Any]:
     """The cursors of the methods that one overrides."""
     cindex = binding()
