@@ -182,7 +182,7 @@ def of_tables(reading: Reading) -> tuple[Contract, ...]:
     plain = {a for a in stable(reading) & reading.tables.keys() if len(types.get(a, ())) == 1}
     if not plain:
         return ()
-    of = _made_of(body, lambda e: {t.array for t in subterms(e) if isinstance(t, Read)})
+    of = _made_of(body, _read)
     writes = (s.index for s in statements(body) if isinstance(s, Write))
     tested = set[str]().union(*map(of, _tests(body)))
     indices = set[str]().union(*map(of, (*(t.index for t in _reads(body)), *writes)))
@@ -211,18 +211,18 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     def narrow(e: Expr) -> set[str]:
         cut = (t.args for t in subterms(e) if isinstance(t, Op) and t.op in ("&", ">>", "%"))
         parts = (args[0] for args in cut if isinstance(args[1], Const))
-        found = {t.array for part in parts for t in subterms(part) if isinstance(t, Read)}
-        read = {t.array for t in subterms(e) if isinstance(t, Read)} & plain
-        return found & plain | {a for a in read if all(t.bits <= NARROW for t in types[a])}
+        found = set[str]().union(*map(_read, parts))
+        return found & plain | {a for a in _read(e) & plain if all(t.bits <= NARROW for t in types[a])}
 
     of = _made_of(body, narrow)
     tested = set[str]().union(*map(of, _tests(body)))
     counted = [s.value for s in statements(body) if isinstance(s, Assign) and s.var in tested & local_vars(s.value)]
     leading = (t.index for t in _reads(body) if t.array in about)
     whole = {a for c in contracts if not any(map(any, c.ranges)) for a in c.arrays}
-    anywhere = (t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole)
-    of_all = _made_of(body, lambda e: {t.array for t in subterms(e) if isinstance(t, Read)})
-    told = plain.intersection(set[str]().union(*map(of, (*counted, *leading)), *map(of_all, anywhere)))
+    told = set[str]().union(*map(of, (*counted, *leading)))
+    if anywhere := [t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole]:
+        told = told.union(*map(_made_of(body, _read), anywhere))
+    told &= plain
     return tuple(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high)))
 
 
@@ -238,6 +238,11 @@ def _made_of(body: Stmt, arrays: Callable[[Expr], set[str]]) -> Callable[[Expr],
     while any(not of(e) <= made.get(x, set()) for x, e in assigned):
         made = {x: set[str]().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
     return of
+
+
+def _read(e: Expr) -> set[str]:
+    """The arrays that an expression reads."""
+    return {t.array for t in subterms(e) if isinstance(t, Read)}
 
 
 def _tests(body: Stmt) -> Iterator[Expr]:
