@@ -396,6 +396,15 @@ def reads_array(e: Expr) -> bool:
     return any(isinstance(t, Read) for t in subterms(e))
 
 
+def arrays_read(e: Expr) -> tuple[str, ...]:
+    """The arrays that e reads, each once.
+
+    >>> arrays_read(Op("+", (Read("A", Read("B", Var("i"))), Read("A", Const(0)))))
+    ('A', 'B')
+    """
+    return tuple(dict.fromkeys(t.array for t in subterms(e) if isinstance(t, Read)))
+
+
 def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
     """e with expressions in place of local variables, all at once.
 

@@ -404,10 +404,10 @@ def read_arrays(kernel: Kernel, texts: Mapping[str, str]) -> dict[str, Contents]
 
 def read_arrays_of(kernel: Kernel) -> set[str]:
     """The names of the arrays in global memory that a kernel reads."""
-    from logic.syntax import Read, evaluated, statements, subterms
+    from logic.syntax import arrays_read, evaluated, statements
 
     own = {a.name for a in kernel.arrays if a.space == "global"}
-    read = (t.array for s in statements(kernel.body) for e in evaluated(s) for t in subterms(e) if isinstance(t, Read))
+    read = (a for s in statements(kernel.body) for e in evaluated(s) for a in arrays_read(e))
     return own.intersection(read)
 
 

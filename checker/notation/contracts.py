@@ -13,7 +13,7 @@ from logic.contracts import BOUND, arrays_of, as_reads, settled
 from logic.contracts import Contract as Bounded
 from logic.source import Loc
 from logic.stable import unwritten
-from logic.syntax import BOOL, INT, Expr, Kernel, Op, Read, Tid, Var, substitute, subterms
+from logic.syntax import BOOL, INT, Expr, Kernel, Op, Read, Tid, Var, arrays_read, substitute, subterms
 from logic.typing import Signature, TypeProblem, type_of
 
 WORD: Final = "forall"
@@ -43,7 +43,7 @@ class Contract:
     @property
     def arrays(self) -> frozenset[str]:
         """The arrays that it speaks of."""
-        return frozenset(t.array for t in subterms(self.fact) if isinstance(t, Read))
+        return frozenset(arrays_read(self.fact))
 
 
 def is_contract(text: str) -> bool:
@@ -87,7 +87,7 @@ def parse_contract(text: str, sigma: Signature, file: str, origin: Loc | None = 
     if (got := type_of(fact, bound)) != BOOL:
         raise TypeProblem(f"this is {got}, not bool", place, "Compare it with something.")
     odd = any(isinstance(t, Tid) or (isinstance(t, Op) and t.op.startswith(("call:", "as:"))) for t in subterms(fact))
-    if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in _arrays(fact)):
+    if odd or any(sigma.arrays[a].elem != INT or sigma.arrays[a].space != "global" for a in arrays_read(fact)):
         raise SyntaxProblem("a contract is about arrays of integers in global memory, and parameters", place, _ADVICE)
     return Contract(tuple(ranges), fact, " ".join(text.split()), place)
 
@@ -111,10 +111,6 @@ def _conjuncts(e: Expr) -> tuple[Expr, ...]:
         case Op("&&", (a, b)):
             return (*_conjuncts(a), *_conjuncts(b))
     return (e,)
-
-
-def _arrays(e: Expr) -> set[str]:
-    return {t.array for t in subterms(e) if isinstance(t, Read)}
 
 
 def _pieces(text: str, at: int) -> Iterator[tuple[int, str]]:

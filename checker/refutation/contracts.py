@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice, product
@@ -25,6 +25,7 @@ from logic.syntax import (
     Var,
     While,
     Write,
+    arrays_read,
     evaluated,
     local_vars,
     show,
@@ -182,7 +183,7 @@ def of_tables(reading: Reading) -> tuple[Contract, ...]:
     plain = {a for a in stable(reading) & reading.tables.keys() if len(types.get(a, ())) == 1}
     if not plain:
         return ()
-    of = _made_of(body, _read)
+    of = _made_of(body, arrays_read)
     writes = (s.index for s in statements(body) if isinstance(s, Write))
     tested = set[str]().union(*map(of, _tests(body)))
     indices = set[str]().union(*map(of, (*(t.index for t in _reads(body)), *writes)))
@@ -211,8 +212,8 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     def narrow(e: Expr) -> set[str]:
         cut = (t.args for t in subterms(e) if isinstance(t, Op) and t.op in ("&", ">>", "%"))
         parts = (args[0] for args in cut if isinstance(args[1], Const))
-        found = set[str]().union(*map(_read, parts))
-        return found & plain | {a for a in _read(e) & plain if all(t.bits <= NARROW for t in types[a])}
+        found = set[str]().union(*map(arrays_read, parts))
+        return found & plain | {a for a in arrays_read(e) if a in plain and all(t.bits <= NARROW for t in types[a])}
 
     of = _made_of(body, narrow)
     tested = set[str]().union(*map(of, _tests(body)))
@@ -221,28 +222,23 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     whole = {a for c in contracts if not any(map(any, c.ranges)) for a in c.arrays}
     told = set[str]().union(*map(of, (*counted, *leading)))
     if anywhere := [t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole]:
-        told = told.union(*map(_made_of(body, _read), anywhere))
+        told = told.union(*map(_made_of(body, arrays_read), anywhere))
     told &= plain
     return tuple(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high)))
 
 
-def _made_of(body: Stmt, arrays: Callable[[Expr], set[str]]) -> Callable[[Expr], set[str]]:
+def _made_of(body: Stmt, arrays: Callable[[Expr], Iterable[str]]) -> Callable[[Expr], set[str]]:
     """The variables that expressions of a body are made of, directly or through others, and some of the arrays read."""
     assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
     made: dict[str, set[str]] = {}
 
     def of(e: Expr) -> set[str]:
         used = local_vars(e)
-        return arrays(e).union(used, *(made.get(x, ()) for x in used))
+        return {*arrays(e), *used}.union(*(made.get(x, ()) for x in used))
 
     while any(not of(e) <= made.get(x, set()) for x, e in assigned):
         made = {x: set[str]().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
     return of
-
-
-def _read(e: Expr) -> set[str]:
-    """The arrays that an expression reads."""
-    return {t.array for t in subterms(e) if isinstance(t, Read)}
 
 
 def _tests(body: Stmt) -> Iterator[Expr]:

@@ -33,6 +33,7 @@ from logic.syntax import (
     Stmt,
     Var,
     Write,
+    arrays_read,
     evaluated,
     local_vars,
     show,
@@ -111,7 +112,7 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
 def _of_the_guard(case: _Case) -> Iterator[tuple[str, str]]:
     """Reasons that its test shows by itself."""
     cycle, flow, context = case.cycle, case.flow, case.context
-    for array in _arrays(cycle.cond):
+    for array in arrays_read(cycle.cond):
         holding = _holding(array, cycle, flow, context)
         yield f"its guard reads '{array}', and what an array holds is not known", _BOUNDED + holding
     if not case.counters:
@@ -266,7 +267,7 @@ def _shared(e: Expr) -> bool:
 
 def _read(flow: Flow, name: str) -> str:
     """The places at which a variable is read from an array; empty if it is not."""
-    found = ((array, step.loc) for step in _assignments(flow, name) for array in _arrays(step.value))
+    found = ((array, step.loc) for step in _assignments(flow, name) for array in arrays_read(step.value))
     return next((f"which is read from '{array}'{_at(loc)}" for array, loc in found), "")
 
 
@@ -340,11 +341,7 @@ def _at(loc: Loc | None) -> str:
 
 def _arrays_in(stmt: Stmt) -> list[str]:
     """The arrays that a statement reads."""
-    return [array for s in statements(stmt) for e in evaluated(s) for array in _arrays(e)]
-
-
-def _arrays(e: Expr) -> list[str]:
-    return [t.array for t in subterms(e) if isinstance(t, Read)]
+    return [array for s in statements(stmt) for e in evaluated(s) for array in arrays_read(e)]
 
 
 def _sized(cycle: Cycle) -> bool:

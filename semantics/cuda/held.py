@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from logic.syntax import Assign, Expr, Op, Read, Stmt, Var, local_vars, reads_array, statements, subterms
+from logic.syntax import Assign, Expr, Op, Read, Stmt, Var, arrays_read, local_vars, reads_array, statements, subterms
 from semantics.cuda.stores import ANY, INFINITE, Range, Store
 from semantics.cuda.sums import Sum, as_expr, constant, of_expr, plus, product, replaced, single
 
@@ -30,7 +30,7 @@ class Held:
     @property
     def arrays(self) -> frozenset[str]:
         """The arrays that it speaks of."""
-        return frozenset(t.array for t in subterms(self.fact) if isinstance(t, Read))
+        return frozenset(arrays_read(self.fact))
 
 
 def limits(data: Sequence[Held], array: str) -> Range:
