@@ -278,11 +278,14 @@ class Unit:
         return name, offset.value
 
     def below(self, cursor: Any) -> list[Any]:
-        """The cursors right below one, in source order."""
+        """The cursors right below one, in source order; of a lambda, first the variables that its captures declare."""
         found: list[Any] = []
         self._lib.clang_visitChildren(cursor, libclang.collecting(), found)
         for each in found:
             each._tu = self._tu
+        if self.kind(cursor) == "LAMBDA_EXPR":
+            named = [(c, c.referenced) for c in found if self.kind(c) == "VARIABLE_REF"]
+            found = [decl for c, decl in named if decl is not None and decl.location == c.location] + found
         return found
 
     def kind(self, cursor: Any) -> str:

@@ -85,8 +85,8 @@ def targets(node: Node) -> tuple[Node, ...]:
 
 def _sides(target: Node) -> Iterator[Node]:
     inner = target
-    while inner.kind in _THROUGH and len(inner.children) == 1:
-        inner = inner.children[0]
+    while (part := _whole(inner)) is not None:
+        inner = part
     if inner.kind != "CONDITIONAL_OPERATOR":
         yield target
         return
@@ -112,6 +112,8 @@ def _targets(node: Node) -> tuple[Node, ...]:
             node.children[0].type.kind == "reference" or node.children[1].type.kind == "record"
         ):
             return node.children[1:2]
+        case "RETURN_STMT":  # as a reference: whoever gets that may write there
+            return tuple(c for c in node.children if _is_place(c) and not c.type.const)
         case "CALL_EXPR":
             return _changeable(node)
         case "INIT_LIST_EXPR" if node.type.kind == "record" and refers(node.type_decl):
@@ -119,6 +121,20 @@ def _targets(node: Node) -> tuple[Node, ...]:
         case "ASM_STMT" | "GCC_ASM_STMT":  # outputs are places, inputs are values
             return tuple(c for c in node.children if c.kind != "UNEXPOSED_EXPR")
     return ()
+
+
+def _is_place(node: Node) -> bool:
+    """Whether what is returned is a place, not a value: libclang shows that a place is read or copied."""
+    match node.kind:
+        case "DECL_REF_EXPR" | "MEMBER_REF_EXPR" | "ARRAY_SUBSCRIPT_EXPR":
+            return True
+        case "UNEXPOSED_EXPR" if node.type.kind != "record":
+            return False
+        case "CONDITIONAL_OPERATOR":
+            return any(map(_is_place, node.children[1:]))
+        case "UNARY_OPERATOR":
+            return node.operator == "*"
+    return node.kind in _THROUGH and bool(node.children) and _is_place(node.children[-1])
 
 
 def refers(decl: Node) -> bool:
@@ -160,10 +176,10 @@ def objects(call: Node) -> tuple[Node, ...]:
     if definition is not None and not given and not callee.is_virtual and not mutates(definition):
         return ()
     if listed(call, callee):
-        return call.arguments[:1]
+        return tuple(_sides(call.arguments[0]))
     inner = call.children[0] if call.children else None
     found = owner(inner) if inner is not None and inner.kind == "MEMBER_REF_EXPR" else None
-    return () if found is None or found.type.kind == "pointer" else (found,)
+    return () if found is None or found.type.kind == "pointer" else tuple(_sides(found))
 
 
 def mutates(method: Node) -> bool:
@@ -235,13 +251,18 @@ _THROUGH: Final = ("PAREN_EXPR", "UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STAT
 
 def variable(node: Node) -> Node | None:
     """The variable that an lvalue is, or is a part of; None for what a pointer leads to."""
-    while node.children and (
-        node.kind in _THROUGH or (node.kind == "MEMBER_REF_EXPR" and node.children[0].type.kind == "record")
-    ):
-        node = node.children[-1]
-    if node.kind == "ARRAY_SUBSCRIPT_EXPR" and (row := _decayed(node.children[0])).type.kind == "array":
-        return variable(row)
+    while (part := _whole(node)) is not None:
+        node = part
     return node.referenced if node.kind == "DECL_REF_EXPR" else None
+
+
+def _whole(node: Node) -> Node | None:
+    """The lvalue that another one is a part of, or says in other words; None for what is neither."""
+    if node.kind == "ARRAY_SUBSCRIPT_EXPR":
+        row = _decayed(node.children[0])
+        return row if row.type.kind == "array" else None
+    member = node.kind == "MEMBER_REF_EXPR" and bool(node.children) and node.children[0].type.kind == "record"
+    return node.children[-1] if node.children and (member or node.kind in _THROUGH) else None
 
 
 def _decayed(node: Node) -> Node:

@@ -75,6 +75,16 @@ def test_as_a_host_compiler_has_it(read: Reader, tmp_path: Path) -> None:
     assert differences(read, BEFORE, BODIES, tmp_path, machine=Allocating) == []
 
 
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_a_function_that_using_names_may_not_be_the_one_that_is_called(read: Reader, tmp_path: Path) -> None:
+    """The one that is named changes nothing, the one that is called does: what was kept of the object is gone."""
+    before = """struct B { int x; __device__ B(int v) : x(v) {} __device__ virtual void f() {} };
+    struct C : B { using B::B; __device__ void f() override { x += 7; } };
+    struct D : C { using B::f; __device__ D(int v) : C(v) {} };"""
+    body = "D c(n), d = c; int y = d.x, &z = A[d.x]; d.f(); z = d.x * 10 + y + c.x;"
+    assert differences(read, before, [body], tmp_path) == []
+
+
 def test_a_call_reads_the_class_of_an_object_and_a_table_for_each(read: Reader) -> None:
     reading = read(f"{BEFORE}__global__ void k(Shape **s, int *A) {{ s[A[0]]->grow(A[1]); }}", "k")
     assert show_stmt(reading.kernel.body).split("\n") == [
