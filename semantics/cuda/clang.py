@@ -9,7 +9,7 @@ import ctypes
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -97,6 +97,8 @@ class Prefix:
     """How many declarations are below its root."""
     last: object
     """What the last of these is."""
+    sources: Mapping[str, Source]
+    """The texts of the files that it includes."""
 
 
 class Unit:
@@ -112,7 +114,7 @@ class Unit:
         self.path, self._args = path, list(args)
         self._name = f"./{path}" if path.startswith("-") else path
         self.defines, self._prefix = [a.removeprefix("-D") for a in args if a.startswith("-D")], prefix
-        self._sources = {path: Source(data)}
+        self._sources = {**(prefix.sources if prefix else {}), path: Source(data)}
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
         self._types: dict[tuple[int, int | None], CType] = {}
@@ -204,7 +206,8 @@ class Unit:
         if any(d.severity >= ERROR for d in (*self._tu.diagnostics, *bare.diagnostics)):
             raise ClangFailed("there is an error")
         _, declared = self._parts()
-        return Prefix(self.inclusions, self.macros, len(declared), self._told(declared))
+        sources = {name: self._source(name) for name in (self.path, *(name for name, _, _ in self.inclusions))}
+        return Prefix(self.inclusions, self.macros, len(declared), self._told(declared), sources)
 
     def code(self, name: str) -> list[tuple[str, int]]:
         """The tokens of a file with their byte offsets, without comments, literals, definitions of macros, and what

@@ -144,5 +144,5 @@ def test_what_was_kept_and_does_not_work_is_left(tmp_path: Path, monkeypatch: py
     path.write_bytes(TEXTS[0])
     plain = tuple(Request(str(path), defines=("LEFT",)).args)
     bad = (*plain, "-include-pch", str(tmp_path / "gone"))
-    monkeypatch.setattr(precompiled, "_kept", {plain: (bad, Prefix([], given(()), 0, []))})
+    monkeypatch.setattr(precompiled, "_kept", {plain: (bad, Prefix([], given(()), 0, [], {}))})
     assert read_cuda(str(path), defines=("LEFT",)).kernel.name == "k"
