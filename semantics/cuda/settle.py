@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,71 +43,129 @@ def settled(
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds and on arrays of
     which `data` do; what has to be assumed besides, if it may be. Comparisons are `split` where it helps a proof, for
     some more operators."""
-    reduced = _reductions(body)
-    if not reduced:
+    if not (reduced := _reductions(body)):
         return Settled(body, ())
-    expressions = Made(sigma)
-    fitting = frozenset(number for number, to in reduced.items() if to.signed)
-    if fitting:
-        usual = Walk(types, expressions, of_ordinary_sizes(_start(types, sigma, (), block, grid)), None, False)
-        _, _, doubts = usual.run(body, usual.start.copy())
-        fitting -= {d.unfit for d in doubts}
+    launches = _Launches(types, sigma, given, block, grid)
+    tried = _Attempts(body, launches, frozenset(number for number, to in reduced.items() if to.signed), split, data)
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
-    of_arrays = loaded(body)
+    best = tried(known, assume=assume)
+    if assume:
+        best = tried.with_sizes(tried.narrowed(tried.counted(best)))
+    facts = launches.needed({*best.facts, *(n.fact for n in best.needs if n.fact is not None)})
+    return Settled(best.body, facts, tuple((a, span) for a, span in best.spans.items() if span != known[a]))
 
-    def walked(facts: Sequence[Expr], spans: Mapping[str, Range]) -> tuple[Stmt, Needs, Walk]:
-        start = _start(types, sigma, facts, block, grid, spans, data)
+
+@dataclass(frozen=True, slots=True)
+class _Launches:
+    """The launches that a body is settled for: what is given of them, and of which sizes they are."""
+
+    types: Types
+    sigma: Signature
+    given: Sequence[Expr]
+    block: Sizes
+    grid: Sizes
+
+    def start(
+        self, facts: Sequence[Expr] = (), spans: Mapping[str, Range] | None = None, data: Sequence[Held] = ()
+    ) -> Store:
+        """The store at the start, where facts hold, and elements of arrays are in ranges."""
+        store = launched(self.block, self.grid)
+        store.elements = spans or {}
+        for name, t in self.sigma.params.items():
+            if t == INT and name not in BUILTINS and (own := self.types.scalars.get(name)) is not None:
+                store.ranges[parameter(name)] = (own.low, own.high)
+        walk = Walk(self.types, Made(self.sigma), store, frozenset(), False)
+        for fact in facts:
+            store = walk.assumed(fact, True, store)
+        for s in at_start(data):
+            store.fact(s)
+        return store
+
+    def sizes(self) -> tuple[Expr, ...]:
+        """That parameters of signed types are not negative which may be, and need not."""
+        start = self.start(self.given)
+        names = [x for x, t in self.sigma.params.items() if t == INT and x not in BUILTINS and x in self.types.scalars]
+        ranges = {x: start.range(Param(x)) for x in names}
+        return tuple(Op(">=", (Param(x), Const(0))) for x, (low, high) in ranges.items() if low < 0 <= high)
+
+    def needed(self, facts: Iterable[Expr]) -> tuple[Expr, ...]:
+        """Those of some facts that the others and what is given do not say, if they are few; else all."""
+        left = sorted(facts, key=show)
+        for fact in list(left) if len(left) <= MOST_FACTS else []:
+            others = [f for f in left if f != fact]
+            if (other := negation(fact)) and self.start([*self.given, *others, other]).dead:
+                left = others
+        return tuple(left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A body without those reductions that change nothing where elements of arrays are within `spans` and some `facts`
+    of sizes hold; what it needs besides."""
+
+    body: Stmt
+    needs: Needs
+    walk: Walk
+    spans: Mapping[str, Range]
+    facts: Sequence[Expr] = ()
+
+
+class _Attempts:
+    """Ways to settle a body, each with other assumptions. The better of two needs less."""
+
+    def __init__(
+        self, body: Stmt, launches: _Launches, signed: frozenset[int], split: bool, data: Sequence[Held]
+    ) -> None:
+        self._body, self._launches, self._split, self._data = body, launches, split, tuple(data)
+        self._made, self._loaded, self._fitting = Made(launches.sigma), loaded(body), signed
+        if signed:
+            usual = Walk(launches.types, self._made, of_ordinary_sizes(launches.start()), None, False)
+            _, _, doubts = usual.run(body, usual.start.copy())
+            self._fitting -= {d.unfit for d in doubts}
+
+    def __call__(self, spans: Mapping[str, Range], facts: Sequence[Expr] = (), assume: bool = True) -> _Attempt:
+        """Arrays whose elements prove to be out of range are not trusted."""
+        start = self._launches.start([*self._launches.given, *facts], spans, self._data)
         start.dead = False
+        types, made, split = self._launches.types, self._made, self._split
         loose: set[str] = set()
         while True:
-            walk = Walk(types, expressions, start, fitting, assume, split, set(loose), tuple(data), loaded=of_arrays)
-            made, _, needs = walk.run(body, start.copy())
+            walk = Walk(types, made, start, self._fitting, assume, split, set(loose), self._data, loaded=self._loaded)
+            found, _, needs = walk.run(self._body, start.copy())
             if not (walk.loose - loose) & walk.trusted:
-                return made, needs, walk
+                return _Attempt(found, needs, walk, spans, facts)
             loose = set(walk.loose)
 
-    found, needs, walk = walked(given, known)
-    spans = dict(known)
-    if assume and left(needs) and known:
-        within = {a: _counted(types, a, span) for a, span in known.items()}
-        other = walked(given, within)
-        if left(other[1]) < left(needs):
-            (found, needs, walk), spans = other, within
-            for array, span in known.items():
-                less = spans | {array: span}
-                other = walked(given, less)
-                if left(other[1]) <= left(needs):
-                    (found, needs, walk), spans = other, less
-    if assume and walk.narrows:
-        narrow = {
-            a: (max(low, walk.narrows[a][0]), min(high, walk.narrows[a][1]))
-            for a, (low, high) in spans.items()
-            if a in walk.narrows
-        }
-        spans |= narrow
-        found, needs, walk = walked(given, spans)
-    extra: list[Expr] = []
-    if assume and left(needs):
-        extra = [
-            Op(">=", (Param(name), Const(0))) for name in _sizes(types, sigma, _start(types, sigma, given, block, grid))
-        ]
-        more = walked([*given, *extra], spans) if extra else (found, needs, walk)
-        if left(more[1]) < left(needs):
-            found, needs, walk = more
-            for fact in list(extra) if walk.work <= WORK // 4 else []:
-                without = [f for f in extra if f != fact]
-                more = walked([*given, *without], spans)
-                if left(more[1]) <= left(needs):
-                    (found, needs, walk), extra = more, without
-        else:
-            extra = []
-    facts = sorted({*extra, *(n.fact for n in needs if n.fact is not None)}, key=show)
-    for fact in list(facts) if len(facts) <= MOST_FACTS else []:
-        others = [f for f in facts if f != fact]
-        there = _start(types, sigma, [*given, *others, negated], block, grid) if (negated := negation(fact)) else None
-        facts = others if there is not None and there.dead else facts
-    changed = tuple((a, span) for a, span in spans.items() if span != known[a])
-    return Settled(found, tuple(facts), changed)
+    def counted(self, best: _Attempt) -> _Attempt:
+        """The best attempt where elements of arrays count something, of as few arrays as that helps for."""
+        known, types = best.spans, self._launches.types
+        if not (left(best.needs) and known):
+            return best
+        other = self({a: _counted(types, a, span) for a, span in known.items()})
+        if left(other.needs) >= left(best.needs):
+            return best
+        for array, span in known.items():
+            less = self({**other.spans, array: span})
+            other = less if left(less.needs) <= left(other.needs) else other
+        return other
+
+    def narrowed(self, best: _Attempt) -> _Attempt:
+        """The attempt where elements are within the limits of the signed types that they are read as."""
+        told = best.walk.narrows
+        spans = {a: (max(s[0], told[a][0]), min(s[1], told[a][1])) for a, s in best.spans.items() if a in told}
+        return self({**best.spans, **spans}) if told else best
+
+    def with_sizes(self, best: _Attempt) -> _Attempt:
+        """The best attempt where parameters are not negative, of as few parameters as that helps for."""
+        if not left(best.needs) or not (sizes := self._launches.sizes()):
+            return best
+        other = self(best.spans, sizes)
+        if left(other.needs) >= left(best.needs):
+            return best
+        for fact in sizes if other.walk.work <= WORK // 4 else ():
+            less = self(best.spans, [f for f in other.facts if f != fact])
+            other = less if left(less.needs) <= left(other.needs) else other
+        return other
 
 
 def _elements(types: Types, data: Sequence[Held], array: str) -> Range:
@@ -124,41 +182,6 @@ def _counted(types: Types, array: str, span: Range) -> Range:
     bits = min((t.bits for t in types.arrays.get(array, ())), default=32)
     low, high = max(span[0], 0), min(span[1], (1 << bits - 1) - 1)
     return (low, high) if low <= high and types.may_be(array, low, high) else span
-
-
-def _sizes(types: Types, sigma: Signature, start: Store) -> list[str]:
-    """The parameters of signed types that may be negative, and need not."""
-    return [
-        name
-        for name, t in sigma.params.items()
-        if t == INT
-        and name not in BUILTINS
-        and name in types.scalars
-        and start.range(Param(name))[0] < 0 <= start.range(Param(name))[1]
-    ]
-
-
-def _start(
-    types: Types,
-    sigma: Signature,
-    given: Sequence[Expr] = (),
-    block: Sizes = (None, None, None),
-    grid: Sizes = (None, None, None),
-    spans: Mapping[str, Range] | None = None,
-    data: Sequence[Held] = (),
-) -> Store:
-    """The store at the start: what holds in the launches that a body is settled for, and of arrays with limits."""
-    store = launched(block, grid)
-    store.elements = spans or {}
-    for name, t in sigma.params.items():
-        if t == INT and name not in BUILTINS and (own := types.scalars.get(name)) is not None:
-            store.ranges[parameter(name)] = (own.low, own.high)
-    walk = Walk(types, Made(sigma), store, frozenset(), False)
-    for fact in given:
-        store = walk.assumed(fact, True, store)
-    for s in at_start(data):
-        store.fact(s)
-    return store
 
 
 def _reductions(s: Stmt) -> dict[int, Integer]:
