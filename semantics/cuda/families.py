@@ -11,6 +11,7 @@ from typing import Final
 from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.classes import bases, is_template, is_virtual
 from semantics.cuda.errors import unsupported
+from semantics.cuda.hidden import CONSTRUCTOR
 from semantics.cuda.scan import METHODS
 from semantics.cuda.shim import own
 
@@ -30,7 +31,9 @@ def _classes(unit: Unit) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         inside = inside or node.kind in _TEMPLATES
         if inside and node.kind == "CXX_BASE_SPECIFIER":
             hidden.append(node)
-        elif not inside and node.kind in _CLASSES and node.is_definition and is_virtual(node):
+        elif inside or node.kind not in _CLASSES or node.name.startswith(CONSTRUCTOR):
+            pass
+        elif node.is_definition and is_virtual(node):
             found.append(node)
         todo += [(c, inside) for c in reversed(node.children)]
     return tuple(found), tuple(hidden)

@@ -1,5 +1,6 @@
-"""What libclang shows in no tree: the calls that a range-based `for` makes of its object, and destructors of instances
-of templates. A hidden function at the end of the text makes them in plain sight, once for each type.
+"""What libclang shows in no tree: the calls that a range-based `for` makes of its object, and the destructors and the
+constructors without arguments of instances of templates. Hidden functions at the end of the text, and constructors of
+what derives from such an instance, make these calls in plain sight, once for each type.
 
 A type is called by its name outside of all namespaces, as far as clang tells it; whoever looks for the function checks
 that it is the same type. Where the function has an error, as for a type that only a function can name, it is left out.
@@ -15,15 +16,19 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from semantics.cuda.clang import UNITS, Node, Unit
-from semantics.cuda.classes import bases, destroyed, dies, is_template
+from semantics.cuda.classes import bases, destroyed, dies, is_template, makes
+from semantics.cuda.ctype import innermost
 from semantics.cuda.errors import unsupported
 from semantics.cuda.shim import is_shim, own
 
 RANGE: Final = "warpbound_range"
 DESTRUCTOR: Final = "warpbound_destroys"
+CONSTRUCTOR: Final = "warpbound_makes"
 OPERATORS: Final = ("operator!=", "operator==", "operator++")
 """The functions that may be called for the test and the step of a `for`."""
-_SEEN: Final = re.compile(rb"~\s*[A-Za-z_]\w*\s*\(|\bfor\s*\([^;{}]*[^:]:[^:]")
+_SEEN: Final = re.compile(
+    rb"~\s*[A-Za-z_]\w*\s*\(|\bfor\s*\([^;{}]*[^:]:[^:]|\btemplate\s*<[^;{}]*>\s*(?:struct|class)\b"
+)
 """What a text has in it where there may be anything to do."""
 
 
@@ -40,7 +45,7 @@ class Range(NamedTuple):
 
 
 def wanted(unit: Unit) -> bool:
-    """Whether there may be a destructor or a range-based `for` in the text."""
+    """Whether there may be a destructor, a template of structures or a range-based `for` in the text."""
     files = {unit.path, *(name for name, _, _ in unit.inclusions if not is_shim(name))}
     return any(_seen(unit.text(name)) for name in files)
 
@@ -53,8 +58,11 @@ def _seen(text: bytes) -> bool:
 def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
     """Functions that say what is done in these ones, and in what they call."""
     found = dict[str, None]()
-    for function in _reached(functions):
+    hidden = [c for s in unit.root().children if s.name.startswith(CONSTRUCTOR) for c in s.children]
+    for function in _reached((*functions, *(c for c in hidden if c.kind == "CONSTRUCTOR"))):
         for node in function.walk():
+            if node.kind in ("VAR_DECL", "CALL_EXPR") and innermost(node.type).kind == "record":
+                found |= dict.fromkeys(_of_constructors(node.type_decl))
             if node.kind == "CXX_FOR_RANGE_STMT" and node.children[1].type.kind == "record":
                 found |= _of_range(node.children[1])
             elif node.kind in ("VAR_DECL", "CXX_DELETE_EXPR"):
@@ -225,6 +233,35 @@ def _of_destructors(decl: Node) -> list[str]:
     for part in (*decl.fields, *bases(decl)):
         if part.type.kind == "record":
             found += _of_destructors(part.type_decl)
+    return found
+
+
+def constructor(decl: Node) -> Node | None:
+    """The constructor without arguments that an instance of a template has of its own, or a call of it with the values
+    that they have by default; None where that is not known."""
+    name = _spelled(decl)
+    named = None if name is None else f"{CONSTRUCTOR}_{_number(name)}"
+    hidden = next((n for n in decl.unit.root().children if n.name == named and not n.is_invalid), None)
+    for node in () if hidden is None else hidden.walk():
+        called = node.referenced if node.kind == "CALL_EXPR" else None
+        if called is not None and called.kind == "CONSTRUCTOR" and called.parent is not None:
+            known = called.parent.identity == decl.identity and called.definition
+            return (node if node.arguments else called.definition) if known else None
+    return None
+
+
+def _of_constructors(decl: Node) -> list[str]:
+    """The structures that make one without arguments, and its fields and base classes, where they are instances of
+    templates with constructors."""
+    if decl.kind not in ("STRUCT_DECL", "CLASS_DECL") or is_shim(decl.file):
+        return []
+    name, found = _spelled(decl), list[str]()
+    if name is not None and _is_instance(decl) and makes(decl):
+        own_ = f"{CONSTRUCTOR}_{_number(name)}"
+        found.append(f"struct {own_} : {name} {{ __device__ {own_}() : {name}() {{}} }};")
+    for part in (*decl.fields, *bases(decl)):
+        if innermost(part.type).kind == "record":
+            found += _of_constructors(part.type_decl)
     return found
 
 

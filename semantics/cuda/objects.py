@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from logic.source import Loc
 from logic.syntax import Const
+from semantics.cuda import hidden
 from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_when_made, bases, initialiser, is_nameless, is_template, makes
@@ -62,8 +63,9 @@ def default(st: State, p: Place, node: Node, loc: Loc | None, made: bool = False
     decl = node.type_decl
     own = [c for c in decl.members if c.kind == "CONSTRUCTOR" and not c.is_defaulted and not c.arguments]
     if not made and (own or (makes(decl) and not _defaulted(decl))):
-        constructor = next((c.definition for c in own if c.definition is not None), None)
-        if constructor is None or is_template(decl):
+        written = None if is_template(decl) else next((c.definition for c in own if c.definition is not None), None)
+        constructor = written or hidden.constructor(decl)
+        if constructor is None:
             raise unsupported(f"the constructor of '{decl.name}' that is not written here", loc, "Write it.")
         st.construct(st, p, constructor, "whole")
         return

@@ -96,11 +96,6 @@ REFUSED = {
         "V<int> v = make(); A[threadIdx.x * v.x] = 0;",
         "a function that returns a 'V<int>', whose constructor says what a copy is,",
     ),
-    "a member": (
-        "template<class T> struct V { T x; __device__ V() : x(32) {} };\nstruct W { V<int> v; int y; };",
-        "W a = W(); A[threadIdx.x * a.v.x] = 0;",
-        "the constructor of 'V' that is not written here",
-    ),
     "the assignment of a member": (
         "template<class T> struct V { T x; __device__ V &operator=(const V &o) " + FREE + " };\n"
         "template<class T> struct W { V<T> v; T y; };",

@@ -1,4 +1,5 @@
-"""What a range-based `for` over an object calls: the same as a host compiler has it, or it is refused."""
+"""What a range-based `for` over an object calls, and the constructors of instances of templates that are not written
+where they are called: the same as a host compiler has it, or it is refused."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 
 from semantics.cuda import Reading
 from tests.semantics.cuda.native import COMPILER, differences
+from tests.semantics.cuda.test_heap import Allocating
 
 BEFORE = """
 struct At { int i; __device__ int operator*() const { return i; } __device__ At &operator++() { i++; return *this; }
@@ -41,6 +43,58 @@ BODIES = [
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
     assert differences(read, BEFORE, BODIES, tmp_path) == []
+
+
+MADE = """
+template <int N> struct Vec { int d[N]; __device__ Vec() { for (int i = 0; i < N; i++) d[i] = i + 7; }
+  __device__ Vec(int x) { for (int i = 0; i < N; i++) d[i] = x; } };
+struct Plain { Vec<2> a; int k; };
+template <int N> struct Wrap { Vec<N> v; int k; };
+struct Body { Vec<3> pos, vel; int id; __device__ Body(int i) : vel(i), id(i) { id += pos.d[2]; } };
+template <class T> struct Pair { T a, b; __device__ Pair() : a(), b(5) {} };
+template <class T> struct Deep { Pair<T> p; T q; __device__ Deep(T x) : q(x) {} };
+namespace m { template <class T> struct Root { T v; int w = 4; __device__ Root() : v(3) {} }; }
+template <class T> struct Leaf : m::Root<T> { T u; __device__ Leaf(T x) : u(x + this->v) {} };
+template <class T> struct Inner { m::Root<T> r; __device__ Inner() { Wrap<4> w; r.v += w.v.d[1]; } };
+template <class T> struct Outer { Inner<T> i; int k; };
+template <class T> struct Given { T v; __device__ Given(T x = 9, int y = 2) : v(x * y) {} };
+struct Has { Given<int> g; int z; };
+template <class T> struct Left { T v; __device__ Left() = default; __device__ Left(T x) : v(x) {} };
+struct Opens { Left<int> l; int z; __device__ Opens() : l(), z(1) {} };
+template <class T> struct Says { T v; __device__ Says() : v(1) {} __device__ virtual T say() const { return v; } };
+struct Loud : Says<int> { __device__ int say() const override { return 2 * v; } };
+"""
+
+MAKES = [
+    "Plain p; p.k = n; A[0] = p.a.d[1] * 10 + p.k;",
+    "Body b(n); A[0] = b.pos.d[1] + b.vel.d[2] * 10 + b.id * 100;",
+    "Deep<int> d(n); A[0] = d.p.b + d.p.a; Deep<Vec<2>> e(n); A[1] = e.p.a.d[1] * 10 + e.p.b.d[0] + e.q.d[1];",
+    "Leaf<int> l(n); A[0] = l.u * 10 + l.v + l.w; Outer<int> o; o.k = 2; A[1] = o.i.r.v + o.k;",
+    "Plain *p = new Plain; A[0] = p->a.d[1]; Outer<int> *q = new Outer<int>(); A[1] = q->i.r.v;",
+    "Plain p = Plain(); A[0] = p.a.d[1] * 10 + p.k; Wrap<2> w = Wrap<2>(); A[1] = w.k + w.v.d[1];",
+    "Has h; h.z = n; A[0] = h.g.v + h.z; Opens o; A[1] = o.l.v + o.z;",
+    "Says<int> *s = new Loud; A[0] = s->say(); Loud l; A[1] = l.say() + l.Says<int>::say();",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_constructors_that_are_called_where_nothing_is_written(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, MADE, MAKES, tmp_path, machine=Allocating) == []
+
+
+def test_what_makes_an_object_is_no_class_that_it_may_be_of(read: Callable[..., Reading]) -> None:
+    """The hidden structure derives from the same base as `Loud` does."""
+    kernel = "__global__ void k(Says<int> *s, int *A) { Loud l; A[0] = s->say() + l.v; }"
+    notes = read(f"{MADE}{kernel}", "k").notes
+    assert [note for note in notes if "is one of" in note] == [
+        "an object in memory that is used as a 'Says' is one of: Says, Loud"
+    ]
+
+
+def test_a_constructor_of_what_only_a_function_can_name(refused: Callable[[str, str], None]) -> None:
+    kernel = "__global__ void k(int *A) { struct S { int x; }; struct H { Pair<S> p; }; H h; A[0] = h.p.b.x; }"
+    before = "template <class T> struct Pair { T a, b; __device__ Pair() { b.x = 3; } };"
+    refused(f"{before} {kernel}", "the constructor of 'Pair' that is not written here is not supported")
 
 
 V = "namespace v { struct V { int *b; };"
