@@ -77,8 +77,8 @@ class _Parser(argparse.ArgumentParser):
                     return told
                 given = value if equals else "" if after.startswith("-") else after
                 return meant(name, (o for o, a in self._option_string_actions.items() if self._takes(a, given)))
-        for_paths = (o for o, a in self._option_string_actions.items() if a.dest == "paths")
-        return "".join(f"Did you mean '{o}'? " for o in for_paths if words and not words[0].startswith("-"))
+        for_names = (o for o, a in self._option_string_actions.items() if a.dest in ("paths", "kernels"))
+        return "".join(f"Did you mean '{o}'? " for o in for_names if words and not words[0].startswith("-"))
 
     def _told_of(self, name: str) -> str:
         """The question whether the option was meant whose help begins with the word that was given."""

@@ -282,7 +282,8 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
                 return recast(st, node, inner, use)
             if inner is not None and inner.type.kind == "int":
                 return _from_number(st, node, inner, use)
-    raise unsupported(f"{described(node)} as a pointer", node.loc)
+    ask = "Kernels have none: ask the object by a virtual function." if node.kind == "CXX_DYNAMIC_CAST_EXPR" else ""
+    raise unsupported(f"{described(node)} as a pointer", node.loc, ask)
 
 
 def _from_number(st: State, node: Node, inner: Node, use: Use) -> Address:

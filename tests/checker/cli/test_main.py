@@ -340,6 +340,7 @@ def test_points_add_up(capsys: Capture) -> None:
         (["bound", "k.cu", "--jobss", "x"], ""),
         (["diff", "HEAD~1", "HEAD", "src"], "'--path'"),
         (["diff", "HEAD~1", "HEAD", "-x"], ""),
+        (["suite", "addSub3"], "'--kernel'"),
     ],
 )
 def test_what_was_probably_meant(words: list[str], meant: str, capsys: Capture) -> None:

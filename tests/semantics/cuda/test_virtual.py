@@ -170,6 +170,13 @@ def test_an_override_is_found_through_classes_without_one_and_spelled_otherwise(
     assert written == ["A[0] <- 2;", "A[1] <- 3;"]
 
 
+def test_kernels_have_no_dynamic_cast(read: Reader) -> None:
+    body = "Circle *c = dynamic_cast<Circle *>(s[0]); A[0] = c ? c->r : 0;"
+    with pytest.raises(CudaError, match="'dynamic_cast' as a pointer is not supported") as caught:
+        read(f"{BEFORE}__global__ void k(Shape **s, int *A) {{ {body} }}", "k")
+    assert caught.value.advice == "Kernels have none: ask the object by a virtual function."
+
+
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
     "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
