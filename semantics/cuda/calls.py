@@ -532,7 +532,8 @@ def _inline(st: State, node: Node, callee: Node, use: Use, made: This | None = N
     check_objects(callee)
     check_labels(body)
     check_lengths(st, callee)
-    count_changes(body, st.changed)
+    for part in callee.children:  # a constructor's list changes something, too
+        count_changes(part, st.changed)
     st.counters |= loop_counters(body)
     before = frozenset(st.sigma.locals)
     with st.captured() as stmts:

@@ -126,12 +126,23 @@ def copies_now(st: State, node: Node) -> bool:
 
 @contextmanager
 def captures(st: State, callee: Node) -> Iterator[None]:
-    """Binds the names in a lambda's body to its copies, inside of this."""
+    """Binds the names in a lambda's body to its copies, inside of this. Raises where a lambda around has copies of what
+    it means as it is outside."""
     kind = callee.parent.identity if callee.parent is not None else -1
     copies = st.captured_by.get(kind, {})
+    if kind in st.lambdas:
+        own = st.lambdas[kind]
+        meant = {n.referenced.identity for n in _captured(own) if n.referenced is not None} - copies.keys()
+        for other in st.at_work:
+            if meant & st.captured_by[other].keys() and not inside(own, st.lambdas[other]):
+                what = "a lambda that another one calls which has a copy of the same variable"
+                raise unsupported(what, callee.loc, "Pass the variable to it.")
+        st.at_work.append(kind)
     before = {key: st.bindings.get(key) for key in copies}
     st.bindings |= copies
     yield
+    if kind in st.lambdas:
+        st.at_work.pop()
     for key, bound in before.items():
         if bound is None:
             del st.bindings[key]

@@ -363,6 +363,8 @@ class State:
     """The lambdas that were made, by the numbers of their types."""
     captured_by: dict[int, dict[int, Binding]] = field(default_factory=dict)
     """The copies of what lambdas captured, by the numbers of their types."""
+    at_work: list[int] = field(default_factory=list)
+    """The lambdas whose bodies are lowered now, by the numbers of their types."""
     this_of: dict[int, This] = field(default_factory=dict)
     """The objects that lambdas were made in, by the numbers of their types."""
     functions: dict[int, Node | Chosen] = field(default_factory=dict)

@@ -16,6 +16,8 @@ struct P { int i, r; __device__ void add() { r += 7; } __device__ P &me() { retu
   __device__ int twice() { auto f = [&]() -> int & { return r; }; f() *= 2; return r; }
   __device__ int more() { auto f = [&e = r] { e += 3; }; f(); return r; }
   __device__ int later() { auto f = [e = r++] { return e; }; return f(); } };
+struct O { int a, b, c; __device__ O(int x) : a(x++), b(x * 10) { c = x * 100; } };
+struct B { int k; __device__ B(int k) : k(k) {} }; struct D : B { int l; __device__ D(int x) : B(x++), l(x) {} };
 struct Q : P { int v[2]; __device__ P &base() { return *this; } };
 __device__ int one(P p, P q) { (p.i ? p : q).r++; return p.r * 10 + q.r; }
 __device__ int other(P p) { auto f = [&]() -> P & { return p; }; f().r++; return p.r; }
@@ -30,6 +32,9 @@ CHANGES = [
     "(n ? d : s).me().add();",
     "Q q{d}, t = q; int z = t.v[1]; (n ? t : q).v[1] = 5; y = z + t.v[1];",
     "y = one(d, s) + d.r;",
+    # what a constructor does before its body
+    "O o(n); y = o.a + o.b + o.c;",
+    "D e(n); y = e.k * 10 + e.l;",
     # what a lambda returns as a reference
     "auto f = [&]() -> P & { return d; }; f().r++;",
     "auto f = [&](P &e) -> auto & { return n ? e : s; }; f(d).add();",
