@@ -84,7 +84,7 @@ class Fact:
 
     poly: Poly
     name: Json
-    told: Callable[[Iterable[Apply]], Iterator[Instance]] | None = None
+    told: Callable[[tuple[Apply, ...]], Iterable[Instance]] | None = None
     apart: Poly | None = None
 
 
@@ -114,19 +114,20 @@ class Given:
         return proof
 
 
-def _told(elements: Iterable[Apply], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
+def _told(elements: tuple[Apply, ...], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
     """The facts by contracts on elements, as far as what is shown, and then these, puts indices in their ranges."""
     for group in by_depth(one for f in have if f.told is not None for one in f.told(elements)):
-        rows = [(one, [_needed(p, shown) for p in one.needs]) for one in group]
+        needs = _needed({p for one in group for p in one.needs}, shown)
+        rows = [(one, [needs[p] for p in one.needs]) for one in group]
         found = [Fact(one.poly, [*one.name, because]) for one, because in rows if None not in because]
         yield from found
         shown = [*shown, *found]
 
 
-def _needed(p: Poly, have: list[Fact]) -> Json:
-    """A combination of facts, also with the products that say what is in p: y*gx >= 0 for cell == y*gx + x."""
+def _needed(needs: Iterable[Poly], have: list[Fact]) -> dict[Poly, Json]:
+    """Combinations of facts, also with the products that say what is in one: y*gx >= 0 for cell == y*gx + x."""
     near = {x for f in have if mixed([f.poly]) for x in leaves(f.poly)}
-    return _combination(p, have, more=_products(p, have) if leaves(p) & near else ())
+    return {p: _combination(p, have, more=_products(p, have) if leaves(p) & near else ()) for p in needs}
 
 
 def proof(obligation: Obligation, context: Context, seen: Seen | None = None) -> Json:
@@ -256,9 +257,10 @@ def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) ->
     facts = [Fact(_put(poly, values), ["fact", s.name, sign]) for s in own for poly, sign in s.pairs]
     facts += [Fact(ZERO, s.name, apart=_put(s.apart, values)) for s in own if s.apart is not None]
 
-    def of_contracts(elements: Iterable[Apply]) -> Iterator[Instance]:
-        for poly, needs, name in instances(contracts, with_ends(contracts, elements)):
-            yield Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name)
+    @lru_cache(maxsize=MAX_GIVEN)
+    def of_contracts(elements: tuple[Apply, ...]) -> list[Instance]:
+        some = instances(contracts, with_ends(contracts, elements))
+        return [Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name) for poly, needs, name in some]
 
     facts += [Fact(ZERO, [], of_contracts)] * bool(contracts)
     return Given(values, facts)
