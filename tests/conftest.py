@@ -30,10 +30,11 @@ LIMIT: Final = 0.03
 others take less than a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
-DEAR_LIMIT: Final = 0.5
+DEAR_LIMIT: Final = 0.3
 """Seconds that a case takes on average, from which on a function with MANY cases is dear: two of three of its cases are
-left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs."""
-MANY: Final = 5
+left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs,
+and so do those that are marked `whole`."""
+MANY: Final = 2
 
 _spent: dict[str, list[float]] = defaultdict(list)
 _clock: Final = time.process_time
@@ -64,7 +65,8 @@ def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]
     """The cases that only the long run has: two of three of dear functions."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        cases[_function(item.nodeid)].append(item)
+        if not item.get_closest_marker("whole"):
+            cases[_function(item.nodeid)].append(item)
     return {item for name in dear for i, item in enumerate(cases[name]) if i % 3}
 
 

@@ -51,6 +51,7 @@ def trusted() -> list[tuple[Path, set[str]]]:
     ]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("pattern", UNWANTED)
 def test_no_file_says_what_none_may_say(pattern: str) -> None:
     found = [

@@ -19,6 +19,7 @@ USES = 100 if LONG else 5
 STATEMENTS = [name for name, rule in SOUND.rules.items() if rule.conclusion.head == "triple"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("rule", STATEMENTS)
 def test_every_rule_is_right_where_it_is_used(rule: str) -> None:
     """At least five derivations that the kernel accepts use it, and no run costs more or ends elsewhere."""

@@ -58,7 +58,7 @@ def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
         (tmp_path / f"{name}.v").write_text(SOURCES[name], encoding="utf-8")
         assert told(name, "-vos") == ""  # without the proofs, at which `make coq` looks
 
-    found = list(counted.cases(1, 2_000 if LONG else 150))
+    found = list(counted.cases(1, 2_000 if LONG else 75))
     assert refused("Counted", counted.checked(found)) == ""
     assert "Unable to unify" in refused("Counted", counted.checked([(term, number + 1) for term, number in found[:1]]))
 
