@@ -1096,7 +1096,8 @@ class Lanes:
                 self._hold([self._compared("<", d) for d in ways if self._compared("<=", d) == 1])
         self.nobody = 0 in values
         """Whether P excludes all threads."""
-        self.local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS}) and not read_in(f)]
+        local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS}) and not read_in(f)]
+        self.local = sorted(local, key=lambda fact: len(fact[1] - {WARP}))  # of whole warps first: that is cheap
 
     def _hold(self, values: list[Potential]) -> None:
         """Learns that conditions with these values hold."""
