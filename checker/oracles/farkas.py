@@ -20,7 +20,7 @@ from checker.oracles.factors import is_factor, mixed, named, nearest, parts, pay
 from checker.oracles.instances import Instance, by_depth, instances, with_ends
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
-from checker.oracles.terms import numeric, truths, with_fresh
+from checker.oracles.terms import numeric, partly_refuted, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
 from logic.contracts import Contract, elements_in
@@ -203,11 +203,13 @@ def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
 
 
 def _by_choices(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
-    """An entry that shows a goal by its first choice, or by one that a fact has in common with it; None without one."""
+    """An entry that shows a goal by its first choice, by one that a fact has, too, or by what is left of a disjunction;
+    None without one."""
     if (cases := _by_choice(p, goal, context, seen, left)) is not None:
         return {"goal": expression(goal), "if": cases}
     of_goal = {*_tests(goal)}
-    for fact in (f for f in p if of_goal.intersection(_tests(f))):
+    common = [f for f in p if of_goal.intersection(_tests(f))]
+    for fact in dict.fromkeys((*common, *(f for f in p if partly_refuted(f, p, context.sigma)))):
         # a choice in front of the goal: in its cases, the fact is what is left of it there
         both = Op("&&", (fact, goal))
         if (cases := _by_choice(p, both, context, seen, left)) is not None:

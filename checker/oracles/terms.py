@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Final
 from zlib import crc32
 
-from logic.assertions import FRESH, Context, Scope, X, fresh_type, launch_facts, opaque, settled
+from logic.assertions import FRESH, Context, P, Scope, X, assume, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
 from logic.potentials import ELEMENT, Leaf
 from logic.syntax import BOOL, INT, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
@@ -234,3 +234,11 @@ def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
     if count > 4096:
         raise KeyError("a shift too far to carry out")
     return denote("<<", (value(store), count))
+
+
+def partly_refuted(e: Expr, p: P, sigma: Signature) -> bool:
+    """Whether P has the opposite of a part of a disjunction."""
+    match e:
+        case Op("||", sides):
+            return any({*assume((), one, sigma, False)} <= {*p} or partly_refuted(one, p, sigma) for one in sides)
+    return False

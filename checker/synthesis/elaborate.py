@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from checker.kernel import Oracle, updated
 from checker.oracles.counts import What, one_access
@@ -20,7 +21,7 @@ from checker.synthesis.partial import Ranges, ranges_of, steps_of, under
 from checker.synthesis.rules import SOUND
 from checker.synthesis.rules.transformer import Book
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
-from logic.assertions import AtLeast, Context, P, Proved, X, assume
+from logic.assertions import AtLeast, Context, P, Proved, Uniform, X, assume
 from logic.contracts import elements_in
 from logic.derivation import Derivation, Value
 from logic.facts import definitions
@@ -266,7 +267,12 @@ class Elaborator(Walk[Poly]):
             return None
         key = node.before, node.cond, node.loc
         if key not in self._ranges:
-            self._ranges[key] = ranges_of(node, lambda then, more: self._side(node, then, more), self.context)
+            p, x = node.before.p, node.before.x
+
+            def alike(e: Expr) -> bool:
+                return isinstance(self.oracle(Uniform(p, x, e), self.context), Proved)
+
+            self._ranges[key] = ranges_of(node, partial(self._side, node), alike, self.context)
         return self._ranges[key]
 
     def _side(self, node: Fork, then: bool, more: P) -> Fraction:

@@ -265,14 +265,22 @@ def in_rows(context: Context) -> bool:
     return others == [1, 1] and (x is None or x > context.hardware.warp)
 
 
+def rows_of(context: Context) -> int:
+    """How many whole rows of a block each of its warps is, if more than one; else 0."""
+    x, y, z = context.launch.block
+    rows, rest = divmod(context.hardware.warp, x or 1)
+    return rows if x is not None and z == 1 != y and rest == 0 and rows > 1 and context.scope == "warp" else 0
+
+
 def lane_ends(
     cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False
 ) -> list[tuple[Poly, Poly]]:
     """Of the comparisons in a test that lanes may disagree on: how far they are from failing at the lane that is the
-    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in one row.
+    first to fail, and at the last, uniform both; of the lanes of a block, or of a warp where it lies in rows.
     Nothing where that is not seen of one. A guess: the test keeps a warp together while the first of
     all are positive."""
     known, found = facts.constants, list[tuple[Poly, Poly]]()
+    along = context.hardware.warp if in_rows(context) else 0
     differing = {leaf: p for leaf, p in facts.definitions.items() if leaf.name not in x}
     for distance in distances(cond, sigma):
         own = unfolded(by_lane(distance, x, facts), differing)
@@ -287,10 +295,9 @@ def lane_ends(
                 rate = next((c for m, c in end.terms if m == sym(lane).terms[0][0]), None)
                 if rate is None:
                     return []
-                in_row = by_warps and lane == Tid("x")
-                warp = sym(Param(WARP_INDEX)) * context.hardware.warp
-                low = warp if in_row else ZERO
-                high = warp + (context.hardware.warp - 1) if in_row else sym(Param(f"blockDim.{lane.axis}")) - 1
+                size = 0 if not by_warps else {"x": along, "y": rows_of(context)}.get(lane.axis, 0)
+                low = sym(Param(WARP_INDEX)) * size
+                high = low + (size - 1) if size else sym(Param(f"blockDim.{lane.axis}")) - 1
                 at[lane] = low if (rate > 0) != most else high
             ends.append(substitute(substitute(end, at), known))
         first, last = ends

@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import prod
 
 from checker import limits
-from checker.synthesis.guards import by_lane, distances, in_rows, lane_ends
+from checker.synthesis.guards import by_lane, distances, lane_ends, rows_of
 from checker.synthesis.nodes import Cut, Flow, Fork, Node, State, Step
-from logic.assertions import Context, P, X, conj
+from logic.assertions import Context, P, X, conj, opaque
 from logic.comparisons import as_expr
 from logic.facts import Facts, said, unfolded
-from logic.operators import ORDERS
+from logic.operators import NEGATED, ORDERS
 from logic.potentials import (
     Poly,
     const,
@@ -31,7 +32,7 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, While, statements, written
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Skip, Tid, Var, While, local_vars, statements, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,51 +139,82 @@ def first_of_warp(context: Context, warp: int) -> Poly | None:
 class Test:
     """A comparison that lanes pass up to one of them, and the others fail. `far` is how far the last lane of a warp is
     from failing, which its lanes share: the test parts them where that is from 1 to `gap`. `place` is how much farther
-    the last lane is than the one that executes, None where no expression says so, and `gap` than the first one."""
+    the last lane is than the one that executes, None where no expression says so, and `gap` than the first one. Where
+    all lanes agree on the comparison, `far` is None."""
 
-    far: Expr
-    place: Expr | None
-    gap: int
+    told: Op
+    far: Expr | None = None
+    place: Expr | None = None
+    gap: int = 0
 
-    def passed(self, end: int) -> P:
-        """The facts of a lane that passes, where the last is so far from failing at most."""
-        return self._each("<=", end)
+    def within(self, end: int) -> Op:
+        """Whether the last lane is so far from failing at most; where all agree, whether they fail."""
+        return replace(self.told, op=NEGATED[self.told.op]) if self.far is None else Op("<=", (self.far, Const(end)))
 
-    def failed(self, first: int) -> P:
-        """The facts of a lane that fails, where the last is so far from failing at least."""
-        return self._each(">=", first)
-
-    def _each(self, op: str, k: int) -> P:
-        told = Op(op, (self.far, Const(k)))
+    def each(self, op: str, k: int) -> P:
+        """The facts of a lane that passes, where the last is so far from failing at most (<=), or of one that fails,
+        where it is so far at least (>=)."""
+        told = Op(op, (self.far or self.told, Const(k)))
         return (told,) if self.place is None else (told, Op(op, (self.place, Const(k - (op == "<=")))))
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The ends of the ranges of `test.far`, the first of which begins at 1, in each of which a branch is proved by
-    itself. Below them all lanes fail the test, beyond them all pass it."""
+    """Tests, all of which a lane passes that takes the first side of a branch, or the second (`turned`); and the ends
+    of the ranges of `far` of each, the first of which begins at 1, in each of which the branch is proved by itself.
+    Below them all lanes fail the test, beyond them all pass it. `rows` are facts of where a warp is in its block."""
 
-    test: Test
-    ends: tuple[int, ...]
+    tests: tuple[Test, ...]
+    ends: tuple[tuple[int, ...], ...]
+    turned: bool
+    rows: P
+
+    def passed(self, ends: Sequence[int | None]) -> P:
+        """The facts of a lane that passes, by the end of the range of each test; None beyond them."""
+        return self._facts("<=", ends)
+
+    def failed(self, firsts: Sequence[int | None]) -> P:
+        """The facts of a lane that fails, by the first of the range of each test; none where it may fail several."""
+        return self._facts(">=", firsts) if sum(first is not None for first in firsts) == 1 else ()
+
+    def _facts(self, op: str, numbers: Sequence[int | None]) -> P:
+        each = zip(self.tests, numbers, strict=True)
+        found = ((Op("!", (t.within(t.gap),)),) if k is None else t.each(op, k) for t, k in each)
+        return tuple(fact for facts in found for fact in facts)
 
 
-def ranges_of(fork: Fork, price: Callable[[bool, P], Fraction], context: Context) -> Ranges | None:
+def ranges_of(
+    fork: Fork, price: Callable[[bool, P], Fraction], uniform: Callable[[Expr], bool], context: Context
+) -> Ranges | None:
     """The ranges of a branch, where these cost less than both sides at the most that each may; `price` is the cost of a
     side under more facts."""
-    test = _test(fork, context)
-    if test is None:
+    found = _tests(fork, uniform, context)
+    if found is None:
         return None
-    passed = cache(lambda k: price(True, test.passed(k)))
-    failed = cache(lambda k: price(False, test.failed(k)))
-    whole = price(True, ()), price(False, ())
-    ends = sorted({test.gap, *_changes(passed, 1, test.gap), *_changes(failed, 1, test.gap)})
-    pieces = [(low + 1, high) for low, high in pairwise((0, *ends))]
-    sums = {passed(high) + failed(low) for low, _ in pieces for _, high in pieces if low <= high}
-    least = max(*whole, *(passed(high) + failed(low) for low, high in pieces))
-    for most in sorted(cost for cost in {least, *sums} if least <= cost < sum(whole)):
-        joined = _joined(pieces, passed, failed, most)
-        if len(joined) <= limits.RANGES:
-            return Ranges(test, tuple(joined))
+    tests, turned, whole = found.tests, found.turned, (price(True, ()), price(False, ()))
+
+    def cost(passing: bool, *parted: int, at: int | None = None) -> Fraction:
+        """Of a side where some tests part lanes, at one place, else anywhere."""
+        numbers = [(test.gap if at is None else at) if k in parted else None for k, test in enumerate(tests)]
+        return price(passing != turned, found.passed(numbers) if passing else found.failed(numbers))
+
+    parted = [k for k, test in enumerate(tests) if test.gap]
+    sides = {k: [cache(lambda n, k=k, side=side: cost(side, k, at=n)) for side in (True, False)] for k in parted}
+    pieces, sums, least = dict[int, list[tuple[int, int]]](), set[Fraction](), max(whole)
+    for k, (passed, failed) in sides.items():
+        gap = tests[k].gap
+        ends = sorted({gap, *_changes(passed, 1, gap), *_changes(failed, 1, gap)})
+        pieces[k] = here = [(low + 1, high) for low, high in pairwise((0, *ends))]
+        sums |= {passed(high) + failed(low) for low, _ in here for _, high in here if low <= high}
+        least = max(least, *(passed(high) + failed(low) for low, high in here))
+    for both in combinations(parted, 2):
+        least = max(least, cost(True, *both) + whole[not turned])
+    for most in sorted(c for c in {least, *sums} if least <= c < sum(whole)):
+        joined = tuple(
+            tuple(_joined(pieces[k], sides[k][0], sides[k][1], most)) if k in sides else () for k in range(len(tests))
+        )
+        if prod(len(ends) + 1 for ends in joined) <= limits.RANGES + 1:
+            return replace(found, ends=joined)
     return None
 
 
@@ -201,26 +233,52 @@ def _joined(
     return [*ends, pieces[-1][1]]
 
 
-def _test(fork: Fork, context: Context) -> Test | None:
-    """The test of a branch that parts lanes, where its sides have no loops, and it is one comparison."""
+def _tests(fork: Fork, uniform: Callable[[Expr], bool], context: Context) -> Ranges | None:
+    """The tests of a branch that parts lanes, where its sides have no loops: one comparison, or several that all have
+    to hold, or all to fail."""
     sides = [side.stmt if isinstance(side, Flow) else side for side in (fork.then, fork.orelse)]
     if any(isinstance(s, While) for side in sides for s in statements(side)):
         return None
-    if not isinstance(fork.cond, Op) or fork.cond.op not in ORDERS:
+    sigma, turned = context.sigma, False
+    conds: tuple[Expr, ...] = (fork.cond,)
+    idle = any(isinstance(side, Skip) for side in sides)
+    if isinstance(fork.cond, Op) and fork.cond.op in ("&&", "||") and not idle and not opaque(fork.cond, sigma):
+        turned = fork.cond.op == "||"
+        conds = conj((Op("!", (fork.cond,)) if turned else fork.cond,), sigma)
+    changed = frozenset(x for side in sides for x in written(side))
+    tests = [_agreed(cond, changed, uniform) or _test(cond, fork.before, changed, context) for cond in conds]
+    if None in tests or not any(test and test.gap for test in tests):
         return None
-    p, x, sigma = fork.before.p, fork.before.x, context.sigma
+    rows = rows_of(context)
+    first = Op("*", (Const(rows), Param(WARP_INDEX)))
+    inside = conj((Op(">=", (Tid("y"), first)), Op("<", (Tid("y"), Op("+", (first, Const(rows)))))), sigma)
+    return Ranges(tuple(t for t in tests if t), (), turned, inside if rows else ())
+
+
+def _agreed(cond: Expr, changed: frozenset[str], uniform: Callable[[Expr], bool]) -> Test | None:
+    """A comparison that lanes agree on, if it is about nothing that is changed."""
+    if isinstance(cond, Op) and cond.op in NEGATED and not local_vars(cond) & changed and uniform(cond):
+        return Test(cond)
+    return None
+
+
+def _test(cond: Expr, before: State, changed: frozenset[str], context: Context) -> Test | None:
+    """A comparison that parts lanes, if it is about nothing that is changed."""
+    if not isinstance(cond, Op) or cond.op not in ORDERS:
+        return None
+    p, x, sigma = before.p, before.x, context.sigma
     facts = said(p, context)
-    found = lane_ends(fork.cond, x, context, facts, sigma, by_warps=in_rows(context))
+    found = lane_ends(cond, x, context, facts, sigma, by_warps=True)
     if len(found) != 1:
         return None
     first, last = found[0]
     gap, far, shared = last - first, as_expr(last), variables(last)
-    if far is None or not gap.is_constant or not shared <= x or any(shared & written(side) for side in sides):
+    if far is None or not gap.is_constant or not shared <= x or shared & changed or gap.constant < 1:
         return None
-    mine = [unfolded(by_lane(d, x, facts), facts.definitions) for d in distances(fork.cond, sigma)]
+    mine = [unfolded(by_lane(d, x, facts), facts.definitions) for d in distances(cond, sigma)]
     place = last - substitute(mine[0], facts.constants)
     told = as_expr(place) if all(isinstance(leaf, Tid | Param) for leaf in leaves(place)) else None
-    return Test(far, told, int(gap.constant)) if gap.constant >= 1 else None
+    return Test(cond, far, told, int(gap.constant))
 
 
 def under(flow: Flow, facts: P, context: Context) -> Flow:

@@ -3,6 +3,7 @@ Q:CaseSplit, which proves one program twice."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
 from logic.assertions import P, assume, conj
 from logic.derivation import Value
 from logic.source import Loc
-from logic.syntax import Const, Expr, If, Op, written
+from logic.syntax import Expr, If, Op, written
 
 A = TypeVar("A", bound=Amount)
 
@@ -112,34 +113,49 @@ def _part(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
 
 
 def _by_ranges(w: Walk[A], node: Fork, post: Point[A], ranges: Ranges) -> Proof[A]:
-    """No lanes take it, or so many, or all do."""
+    """By each test, one in the other: no lanes pass it, or so many, or all do."""
     then, orelse = flowing(node)
-    context, x, test, ends = w.context, node.before.x, ranges.test, (0, *ranges.ends)
-    tests: P = tuple(Op("<=", (test.far, Const(end))) for end in ends)
+    context, x, sigma = w.context, node.before.x, w.context.sigma
+    passing, failing = (orelse, then) if ranges.turned else (then, orelse)
+    none, all_ = (ALWAYS, NEVER) if ranges.turned else (NEVER, ALWAYS)
 
-    def told(k: int) -> P:
-        return conj((*node.before.p, *(Op("!", (e,)) for e in tests[:k])), context.sigma)
+    def one(rule: str, live: Flow, p: P, *facts: Expr) -> Proof[A]:
+        live = replace(under(live, facts, context), start=State(p, x))
+        first, second = (live, orelse.stmt) if rule == ALWAYS else (then.stmt, live)
+        return _one_way(w, replace(node, before=State(p, x), rule=rule, then=first, orelse=second), post)
 
-    def case(k: int) -> Proof[A]:
-        before = State(conj((*told(k), *tests[k : k + 1]), context.sigma), x)
-        here = replace(node, before=before)
-        if k == 0:
-            live = replace(under(orelse, tests[:1], context), start=before)
-            return _one_way(w, replace(here, rule=NEVER, then=then.stmt, orelse=live), post)
-        if k == len(tests):
-            live = replace(under(then, (Op("!", tests[-1:]),), context), start=before)
-            return _one_way(w, replace(here, rule=ALWAYS, then=live, orelse=orelse.stmt), post)
-        passed, failed = (
-            under(side, known, context)
-            for side, known in ((then, test.passed(ends[k])), (orelse, test.failed(ends[k - 1] + 1)))
-        )
-        passed = replace(passed, start=State(assume(before.p, node.cond, context.sigma), x))
-        return _both(w, replace(here, then=passed, orelse=failed), post)
+    def both(p: P, ends: Sequence[int | None], firsts: Sequence[int | None]) -> Proof[A]:
+        sure = (test.told for test, end in zip(ranges.tests, ends, strict=True) if end is None)
+        here = State(conj((*p, *sure), sigma) if len(ends) > 1 else p, x)
+        sides = under(passing, ranges.passed(ends), context), under(failing, ranges.failed(firsts), context)
+        first, second = reversed(sides) if ranges.turned else sides
+        first = replace(first, start=State(assume(here.p, node.cond, sigma), x))
+        proof = _both(w, replace(node, before=here, then=first, orelse=second), post)
+        return w.weaken(proof, Point(p, proof.pre.q, x), post)
 
-    rest = case(len(tests))
-    for k in reversed(range(len(tests))):
-        rest = _either(w, State(told(k), x), tests[k], (case(k), rest), node.loc)
-    return rest
+    def cases(p: P, ends: tuple[int | None, ...] = (), firsts: tuple[int | None, ...] = ()) -> Proof[A]:
+        """The proof where the ranges of the first tests are known, None beyond them."""
+        k = len(ends)
+        if k == len(ranges.tests):
+            if any(end is not None for end in ends):
+                return both(p, ends, firsts)
+            return one(all_, passing, p, *ranges.passed(ends))
+        borders = 0, *ranges.ends[k]
+        tests = [ranges.tests[k].within(end) for end in borders]
+        told = [conj((*p, *(Op("!", (e,)) for e in tests[:i])), sigma) for i in range(len(tests) + 1)]
+        rest = cases(told[-1], (*ends, None), (*firsts, None))
+        for i in reversed(range(len(tests))):
+            here = conj((*told[i], tests[i]), sigma)
+            case = (
+                cases(here, (*ends, borders[i]), (*firsts, borders[i - 1] + 1))
+                if i
+                else one(none, failing, here, tests[0])
+            )
+            rest = _either(w, State(told[i], x), tests[i], (case, rest), node.loc)
+        return rest
+
+    whole = cases(conj((*node.before.p, *ranges.rows), sigma))
+    return w.weaken(whole, Point(node.before.p, whole.pre.q, x), post)
 
 
 def _both(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
