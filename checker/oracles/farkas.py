@@ -203,8 +203,7 @@ def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
 
 
 def _by_choices(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
-    """An entry that shows a goal by its first choice, by one that a fact has, too, or by what is left of a disjunction;
-    None without one."""
+    """An entry that shows a goal by its first choice, or by a fact's; None without one."""
     if (cases := _by_choice(p, goal, context, seen, left)) is not None:
         return {"goal": expression(goal), "if": cases}
     of_goal = {*_tests(goal)}
