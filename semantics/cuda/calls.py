@@ -39,7 +39,7 @@ from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.functions import function_type, named_function, pointed
-from semantics.cuda.hidden import destructor
+from semantics.cuda.hidden import destructor, inheriting, is_own
 from semantics.cuda.implied import at_most
 from semantics.cuda.jumps import check_labels, jumps
 from semantics.cuda.lambdas import captures
@@ -263,14 +263,15 @@ def _inherited(st: State, p: Place, node: Node, called: Node, use: Use) -> bool:
     """Emit what makes an object by a constructor that it has from a base class (`using B::B`): that of the base, with
     the others and the fields as they are without values. Gives whether it is one."""
     decl, types = node.type_decl, [a.type.name for a in called.arguments]
-    if called.name.split("<")[0] == decl.name.split("<")[0]:
+    if is_own(called, decl):
         return False
+    named = [b.type_decl for b in bases(decl) if b.type_decl.name == called.name]
     found: Node | None = None
-    for base in bases(decl):
-        own = [c for c in base.type_decl.members if c.kind == "CONSTRUCTOR"]
-        if base.type_decl.name == called.name and not is_template(base.type_decl):
-            own = [c for c in own if [a.type.name for a in c.arguments] == types]
-            found = own[0].definition if len(own) == 1 and found is None else None
+    if len(named) == 1 and is_template(named[0]):
+        found = inheriting(named[0], called)
+    elif len(named) == 1:
+        own = [c for c in named[0].members if c.kind == "CONSTRUCTOR" and [a.type.name for a in c.arguments] == types]
+        found = own[0].definition if len(own) == 1 else None
     if found is None:
         raise unsupported(f"the constructor that '{decl.name}' has from '{called.name}'", node.loc, "Write one.")
     for base in bases(decl):

@@ -1,6 +1,7 @@
-"""What libclang shows in no tree: the calls that a range-based `for` makes of its object, and the destructors and the
-constructors without arguments of instances of templates. Hidden functions at the end of the text, and constructors of
-what derives from such an instance, make these calls in plain sight, once for each type.
+"""What libclang shows in no tree: the calls that a range-based `for` makes of its object, the destructors and the
+constructors without arguments of instances of templates, and those that what derives from one has from it. Hidden
+functions at the end of the text, and constructors of what derives from such an instance, make these calls in plain
+sight, once for each type.
 
 A type is called by its name outside of all namespaces, as far as clang tells it; whoever looks for the function checks
 that it is the same type. Where the function has an error, as for a type that only a function can name, it is left out.
@@ -10,7 +11,7 @@ So is one that may call something else than the `for` does, which looks for name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -62,7 +63,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
     for function in _reached((*functions, *(c for c in hidden if c.kind == "CONSTRUCTOR"))):
         for node in function.walk():
             if node.kind in ("VAR_DECL", "CALL_EXPR") and innermost(node.type).kind == "record":
-                found |= dict.fromkeys(_of_constructors(node.type_decl))
+                found |= dict.fromkeys((*_of_constructors(node.type_decl), *_of_inherited(node)))
             if node.kind == "CXX_FOR_RANGE_STMT" and node.children[1].type.kind == "record":
                 found |= _of_range(node.children[1])
             elif node.kind in ("VAR_DECL", "CXX_DELETE_EXPR"):
@@ -239,15 +240,60 @@ def _of_destructors(decl: Node) -> list[str]:
 def constructor(decl: Node) -> Node | None:
     """The constructor without arguments that an instance of a template has of its own, or a call of it with the values
     that they have by default; None where that is not known."""
+    call = _call(decl)
+    called = None if call is None else call.referenced
+    known = None if called is None else called.definition
+    return call if known is not None and call is not None and call.arguments else known
+
+
+def inheriting(base: Node, called: Node) -> Node | None:
+    """The constructor of a base class, an instance of a template, that what is derived from it has from it and calls;
+    None where that is not known."""
+    types = _types(called)
+    call = _call(base, types)
+    own_ = None if call is None else call.referenced
+    return None if own_ is None or _types(own_) != types else own_.definition
+
+
+def _call(decl: Node, types: Sequence[str] = ()) -> Node | None:
+    """The call of a constructor of an instance of a template, with values of these types, that a hidden one makes."""
     name = _spelled(decl)
-    named = None if name is None else f"{CONSTRUCTOR}_{_number(name)}"
+    named = None if name is None else _maker(name, types)
     hidden = next((n for n in decl.unit.root().children if n.name == named and not n.is_invalid), None)
     for node in () if hidden is None else hidden.walk():
         called = node.referenced if node.kind == "CALL_EXPR" else None
         if called is not None and called.kind == "CONSTRUCTOR" and called.parent is not None:
-            known = called.parent.identity == decl.identity and called.definition
-            return (node if node.arguments else called.definition) if known else None
+            return node if called.parent.identity == decl.identity else None
     return None
+
+
+def _types(constructor: Node) -> list[str]:
+    return [a.type.name for a in constructor.arguments]
+
+
+def _maker(name: str, types: Sequence[str]) -> str:
+    return f"{CONSTRUCTOR}_{_number(', '.join((name, *types)))}"
+
+
+def _of_inherited(call: Node) -> list[str]:
+    """The structures that make one by a constructor that what is made here has from it, an instance of a template."""
+    called, decl = call.referenced if call.kind == "CALL_EXPR" else None, call.type_decl
+    if called is None or called.kind != "CONSTRUCTOR" or is_shim(decl.file) or is_own(called, decl):
+        return []
+    types, found = _types(called), list[str]()
+    for base in bases(decl):
+        name = _spelled(base.type_decl) if base.type.kind == "record" else None
+        if name is not None and base.type_decl.name == called.name and _is_instance(base.type_decl):
+            made, given = _maker(name, types), ", ".join(f"{t} p{i}" for i, t in enumerate(types))
+            values = ", ".join(f"static_cast<{t}>(p{i})" for i, t in enumerate(types))
+            found.append(f"struct {made} : {name} {{ __device__ {made}({given}) : {name}({values}) {{}} }};")
+    return found
+
+
+def is_own(constructor: Node, decl: Node) -> bool:
+    """Whether a constructor is one that a structure does not have from a base class."""
+    using = (c.written for c in decl.members if c.kind == "USING_DECLARATION")
+    return constructor.name.split("<")[0] == decl.name.split("<")[0] and constructor.written not in using
 
 
 def _of_constructors(decl: Node) -> list[str]:
@@ -257,7 +303,7 @@ def _of_constructors(decl: Node) -> list[str]:
         return []
     name, found = _spelled(decl), list[str]()
     if name is not None and _is_instance(decl) and makes(decl):
-        own_ = f"{CONSTRUCTOR}_{_number(name)}"
+        own_ = _maker(name, ())
         found.append(f"struct {own_} : {name} {{ __device__ {own_}() : {name}() {{}} }};")
     for part in (*decl.fields, *bases(decl)):
         if innermost(part.type).kind == "record":

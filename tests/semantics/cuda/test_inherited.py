@@ -35,6 +35,17 @@ template <int N> struct Two : Left<N>, Right<N + 1> { int z;
   __device__ Two(int n) : z(n) { this->l[0] = this->l[1] = n; } };
 template <int N> struct Given : Made<N> { int z; __device__ Given(int n) : Made<N>(n), z(n + this->r) {} };
 }
+namespace u {
+template <class T> struct From { T v; int w = 3; __device__ From() : v(1) {}
+  __device__ From(T x, int y = 4) : v(x), w(y) {}
+  __device__ From(const int *p, T &x) : v(p[1]) { x += 2; } };
+struct Plain { int v; __device__ Plain() : v(1) {} __device__ Plain(int x) : v(x) {} };
+}
+template <class T> struct Has : q::Left<2>, u::From<T> { using u::From<T>::From; int z = 2; };
+struct Uses : u::From<short> { using u::From<short>::From;
+  __device__ Uses(int a, int b, int c) : From<short>(a * b, c) {} };
+struct Plain : u::Plain { using u::Plain::Plain; };
+template <class T> struct From : u::From<T> { using u::From<T>::From; };
 template <int N> struct Holder { q::Left<N> inner; int n; };
 """
 
@@ -47,6 +58,10 @@ BODIES = [
     "q::All<q::View, int> a; a.k = n; A[0] = a.at(4); q::All<> b; b.k = 3; A[1] = b.at(n);",
     "q::Two<2> t(n); A[0] = t.sum() * 10 + t.z; t.r[2] = 7; A[1] = t.r[2] + t.l[1];",
     "q::Given<4> g(n); A[0] = g.r * 10 + g.z;",
+    "Has<int> h(n); A[0] = h.v * 100 + h.w * 10 + h.z; Has<unsigned char> c{(unsigned char)(n + 254)}; A[1] = c.v;",
+    "int m = n; Has<int> h(B, m); A[0] = h.v * 100 + h.w * 10 + h.z; A[1] = m; A[2] = Has<int>(7, n).w;",
+    "Uses a(n + 65536), b(n, 5, 6); A[0] = a.v * 100 + a.w; A[1] = b.v * 10 + b.w; Has<int> h; A[2] = h.v;",
+    "Plain p(n + 4); A[0] = p.v; From<int> f(n + 5, 6); A[1] = f.v * 10 + f.w; From<int> g; A[2] = g.v;",
     "Holder<3> h; h.inner.l[0] = n; h.inner.l[1] = 2; h.inner.l[2] = 3; h.n = 4; A[0] = h.inner.sum() + h.n;",
 ]  # fmt: skip
 
@@ -84,6 +99,12 @@ NOT = [
 def test_refused(read: Callable[..., Reading], before: str) -> None:
     with pytest.raises(CudaError):
         read(f"{before}\n__global__ void k(int *A, int n) {{ E<int> e; A[0] = e.z; }}", "k")
+
+
+def test_a_constructor_from_one_of_two_bases_of_one_name_is_refused(refused: Callable[[str, str], None]) -> None:
+    two = "struct Both : u::From<int>, u::From<short> { using u::From<int>::From; };"
+    kernel = "__global__ void k(int *A, int n) { int m = n; Both b(A, m); A[0] = m; }"
+    refused(f"{BEFORE}{two}{kernel}", "the constructor that 'Both' has from 'From'")
 
 
 def test_two_structures_of_one_name_have_no_base_in_common(read: Callable[..., Reading]) -> None:
