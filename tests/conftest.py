@@ -30,7 +30,7 @@ LIMIT: Final = 0.03
 others take less than a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
-DEAR_LIMIT: Final = 0.3
+DEAR_LIMIT: Final = 0.2
 """Seconds that a case takes on average, from which on a function with MANY cases is dear: two of three of its cases are
 left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs,
 and so do those that are marked `whole`."""
