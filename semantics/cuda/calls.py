@@ -230,7 +230,10 @@ def _of(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
 
 def construct(st: State, p: Place, node: Node, use: Use) -> None:
     """Emit what makes an object of the node's type at a place: by the call of a constructor, or by one that takes no
-    arguments."""
+    arguments, which that of a field is that is given no value."""
+    if node.kind in ("FIELD_DECL", "CXX_BASE_SPECIFIER"):
+        default(st, p, node, node.loc)
+        return
     called = node if node.kind == "CONSTRUCTOR" else node.referenced
     parent = None if called is None else called.parent
     if called is not None and parent is not None and node.kind == "CALL_EXPR" and _inherited(st, p, node, called, use):

@@ -62,7 +62,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
     hidden = [c for s in unit.root().children if s.name.startswith(CONSTRUCTOR) for c in s.children]
     for function in _reached((*functions, *(c for c in hidden if c.kind == "CONSTRUCTOR"))):
         for node in function.walk():
-            if node.kind in ("VAR_DECL", "CALL_EXPR") and innermost(node.type).kind == "record":
+            if node.kind in ("VAR_DECL", "CALL_EXPR", "INIT_LIST_EXPR") and innermost(node.type).kind == "record":
                 found |= dict.fromkeys((*_of_constructors(node.type_decl), *_of_inherited(node)))
             if node.kind == "CXX_FOR_RANGE_STMT" and node.children[1].type.kind == "record":
                 found |= _of_range(node.children[1])

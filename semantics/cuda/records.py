@@ -428,7 +428,19 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node, use)
     if not isinstance(found, Place):
         raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
-    return loaded(st, found, node)
+    return _moved(st, found, node, node.loc) if node.kind == "CALL_EXPR" else loaded(st, found, node)
+
+
+def _moved(st: State, made_: Place, node: Node, loc: Loc | None) -> list[Value]:
+    """The scalars of an object that is made here and belongs elsewhere. Raises where it has the address of a part of
+    itself, which is another one there."""
+    found = loaded(st, made_, node)
+    for e in found if isinstance(made_, Parts) else ():
+        there = st.pointees.get(e.root) if isinstance(e, Address) else None
+        at = there.name if isinstance(there, Local | Parts) else e.root if isinstance(e, Address) else ""
+        if isinstance(made_, Parts) and f"{at}.".startswith(f"{made_.name}."):
+            raise unsupported("an object that keeps its own address as a value", loc, "Declare it as a variable.")
+    return found
 
 
 def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
@@ -580,6 +592,8 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     if t.kind == "reference":
         return [referred(st, field, part, loc, use)]
     if t.kind == "record" and makes(field.type_decl) and (part is None or part.kind == "INIT_LIST_EXPR"):
+        if not ((part is not None and part.children) or is_virtual(field.type_decl) or in_shim(field.type_decl)):
+            return _empty(st, field, loc, use)
         raise unsupported(f"a value for '{label(field)}', which has a constructor,", loc, "Write the constructor.")
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
@@ -599,6 +613,16 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     if t.kind == "record" and part is not None and part.type.name == t.name:
         return values(st, part, use)
     raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
+
+
+def _empty(st: State, field: Node, loc: Loc | None, use: Use) -> list[Value]:
+    """The scalars of a field with a constructor that a list gives no value."""
+    made_, own = declared(st, "t", field), (c for c in field.type_decl.members if c.kind == "CONSTRUCTOR")
+    if any(c.is_defaulted and not c.arguments for c in own):  # zero is what it leaves alone
+        for p, t, _ in scalars(st, made_, field):
+            deliver(st, p, null(st) if t.kind == "pointer" else zero(scalar(t) or INT, loc), t, loc)
+    st.construct(st, made_, field, use)
+    return _moved(st, made_, field, loc)
 
 
 def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Value]:

@@ -63,6 +63,11 @@ template <class T> struct Left { T v; __device__ Left() = default; __device__ Le
 struct Opens { Left<int> l; int z; __device__ Opens() : l(), z(1) {} };
 template <class T> struct Says { T v; __device__ Says() : v(1) {} __device__ virtual T say() const { return v; } };
 struct Loud : Says<int> { __device__ int say() const override { return 2 * v; } };
+struct Seven { int v; __device__ Seven() : v(7) {} __device__ Seven(int x) : v(x) {} };
+struct Half { int a, b = 4; Half() = default; __device__ Half(int x) : a(x) {} };
+struct Both { int k; Half h; Seven s; Plain p; };
+struct Based : Seven { int k; };
+__device__ int all(const Both &b) { return b.k + b.h.a * 10 + b.h.b * 20 + b.s.v * 100 + b.p.a.d[0] * 1000 + b.p.k; }
 """
 
 MAKES = [
@@ -74,6 +79,9 @@ MAKES = [
     "Plain p = Plain(); A[0] = p.a.d[1] * 10 + p.k; Wrap<2> w = Wrap<2>(); A[1] = w.k + w.v.d[1];",
     "Has h; h.z = n; A[0] = h.g.v + h.z; Opens o; A[1] = o.l.v + o.z;",
     "Says<int> *s = new Loud; A[0] = s->say(); Loud l; A[1] = l.say() + l.Says<int>::say();",
+    "Both b{}; A[0] = all(b); Both c = {n, {}, {}}; A[1] = all(c); Both d{n, Half(2), Seven(n)}; A[2] = all(d);",
+    "A[0] = all({}) + all(Both{}); Both b; b = {n}; A[1] = all(b); Based c{}, d{{}, n}; A[2] = c.v + d.v + d.k;",
+    "Both *p = new Both{n}; A[0] = all(*p); Wrap<3> w{}; A[1] = w.v.d[2] + w.k; Wrap<3> v{{}, n}; A[2] = v.k;",
 ]  # fmt: skip
 
 

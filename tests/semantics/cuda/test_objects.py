@@ -162,6 +162,29 @@ def test_a_copy_that_is_none_since_cpp17(read: Callable[..., Reading], tmp_path:
         read(f"{BEFORE}__global__ void k(int *A) {{ {body} }}", std="c++14")
 
 
+KEEPS = """struct Self { int v, *p; __device__ Self() : v(1), p(&v) {} };
+struct Refers { int v, &r; __device__ Refers() : v(1), r(v) {} };
+struct Row { int v[3], *p; __device__ Row() : p(v + 1) {} };
+template <class T> struct In { T s; int k; }; __device__ Self self() { return Self(); }
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "In<Self> t{}; *t.s.p = 5;",
+        "In<Self> t{Self(), 3};",
+        "In<Refers> t{};",
+        "In<Row> t{Row(), 3};",
+        "Self s = self();",
+    ],
+)
+def test_an_object_that_is_made_elsewhere_keeps_no_address_of_its_own(
+    refused: Callable[[str, str], None], body: str
+) -> None:
+    refused(f"{KEEPS}__global__ void k(int *A) {{ {body} A[0] = 1; }}", "an object that keeps its own address")
+
+
 REFUSED = {
     "Own a = give(3); A[0] = a.x;": "a function that returns a 'Own', whose constructor says what a copy is,",
     "Owned o(3), p = o; A[0] = p.x;": "a base class with a copy of its own in 'Owned' as a value",
