@@ -23,6 +23,7 @@ from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType
 from semantics.cuda.errors import unsupported
 from semantics.cuda.heads import check_condition, check_if
+from semantics.cuda.lambdas import keep
 from semantics.cuda.lost import blanked
 from semantics.cuda.places import load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
@@ -61,13 +62,13 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
         node.kind in ("PAREN_EXPR", *CASTS, "UNARY_OPERATOR")
         or (node.kind == "DECL_REF_EXPR" and node.referenced is None)  # substituted in an instance of a template
     ):
-        if node.kind == "UNARY_OPERATOR" and node.operator not in ("&", "*"):
+        if node.kind == "UNARY_OPERATOR" and node.operator not in ("&", "*", "+"):
             return None
         node = node.children[0]
     if node.kind in ("ARRAY_SUBSCRIPT_EXPR", "CONDITIONAL_OPERATOR") and function_type(node):
         return _element(st, node) if node.kind == "ARRAY_SUBSCRIPT_EXPR" else _either(st, node)
     if node.kind == "CALL_EXPR" and function_type(node):
-        return _returned(st, node)
+        return _of_lambda(st, node) or _returned(st, node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
     if decl is None or decl.kind == "FUNCTION_DECL":
         return decl
@@ -79,6 +80,19 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
     if decl.initialiser is not None or decl.storage == "EXTERN":  # another file has it, and functions of its own
         return _declared(st, decl)
     return passed(st, decl, st.fresh(decl.name))
+
+
+def _of_lambda(st: State, node: Node) -> Node | None:
+    """The function of a lambda without captures that becomes a pointer to it; None of other calls."""
+    called = node.referenced
+    if called is None or called.kind != "CONVERSION_FUNCTION":
+        return None
+    inner = next((n for n in node.walk() if n.kind not in ("CALL_EXPR", "MEMBER_REF_EXPR", *CASTS)), node)
+    own_ = [c for c in inner.type_decl.children if c.kind == "CXX_METHOD"] if inner.kind == "LAMBDA_EXPR" else []
+    if len(own_) != 1:
+        return None
+    keep(st, inner)
+    return own_[0].definition
 
 
 def passed(st: State, decl: Node, name: str) -> Node | Chosen | None:

@@ -16,6 +16,7 @@ typedef int (*Op)(int, int);
 __device__ int add(int a, int b) { return a + b; }
 __device__ int mul(int a, int b) { return a * b; }
 __device__ int sub(int a, int b) { if (a < b) return b - a; return a - b; }
+__device__ int by(Op f, int x) { return f(x, 5) * 100 + f(x + 1, x); }
 __device__ void put(int *p, int x) { *p = x; }
 __device__ void twice(int *p, int x) { p[0] = x; p[1] += x; }
 __device__ Op table[] = {add, &mul, sub};
@@ -34,6 +35,12 @@ template <Kind k> __device__ int known(int a, int b) { constexpr Op f = named(k)
 """
 
 BODIES = [
+    "Op f = [](int a, int b) { return a * 10 + b; }; A[0] = f(n, 4); A[1] = by([](int a, int b) { return a - b; }, n);",
+    (
+        "A[0] = by(+[](int a, int b) { int s = 0; for (int i = 0; i < b; i++) { if (i == a) return s; s += i; } "
+        "return s; }, n); void (*f)(int *, int) = [](int *p, int x) { *p += x; }; int s = 1; f(&s, n); f(A + 1, s); "
+        "A[2] = s;"
+    ),
     "A[0] = table[1](n, 5) + table[0](n, 5); A[1] = (*table[2])(n, 7); A[2] = fixed[0](n, n);",
     "A[0] = table[threadIdx.x % 3](n, 5);",
     "A[0] = table[A[threadIdx.x] % 3](A[n], A[5]) + 1; A[1] = fixed[threadIdx.x & 1](n, 4);",
