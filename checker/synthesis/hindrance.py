@@ -99,7 +99,14 @@ def _reason(cycle: Cycle, flow: Flow, context: Context) -> tuple[str, str]:
     """Why a loop may have no potential, the likeliest first, and what could help."""
     changed, tested = frozenset(written(cycle.body.stmt)), frozenset(local_vars(cycle.cond))
     case = _Case(cycle, flow, context, changed, tested, sorted(tested & changed))
-    for reasons in (_of_the_guard, _of_what_is_read, _of_what_no_potential_says, _of_steps, _of_other_loops):
+    for reasons in (
+        _of_the_guard,
+        _of_what_is_read,
+        _of_steps,
+        _of_what_no_potential_says,
+        _of_factors,
+        _of_other_loops,
+    ):
         if found := next(reasons(case), None):
             return found
     block = " Or say --block." if None in context.launch.block and _sized(cycle) else ""
@@ -139,6 +146,24 @@ def _of_what_is_read(case: _Case) -> Iterator[tuple[str, str]]:
                 yield f"it begins at '{x}', {read}, and may be anything", first or _BEGINS.format(x)
 
 
+def _of_steps(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in how its counters move, once a turn."""
+    cycle, context = case.cycle, case.context
+    facts = said(cycle.invariant.p, context)
+    kept = facts.without(case.changed)
+    for name in case.counters:
+        found = map(kept.plain, moves(name, cycle.body.stmt) or ())
+        loose = next((d for d in found if not facts.moved(d)), None)
+        if loose is not None and not loose.is_constant:
+            down = all(c < 0 for _, c in loose.terms)
+            side = "below" if down else "above"
+            one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be {side} 0"
+            loose = loose * -1 if down else loose
+            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
+            told = _told(loose)
+            yield one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
+
+
 def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
     """Reasons in values that are no polynomials of what all lanes share."""
     cycle, flow, locals_ = case.cycle, case.flow, case.context.sigma.locals
@@ -160,22 +185,10 @@ def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_steps(case: _Case) -> Iterator[tuple[str, str]]:
-    """Reasons in how its counters move."""
+def _of_factors(case: _Case) -> Iterator[tuple[str, str]]:
+    """Reasons in counters that are multiplied or divided."""
     cycle, context = case.cycle, case.context
     facts = said(cycle.invariant.p, context)
-    kept = facts.without(case.changed)
-    for name in case.counters:
-        found = map(kept.plain, moves(name, cycle.body.stmt) or ())
-        loose = next((d for d in found if not facts.moved(d)), None)
-        if loose is not None and not loose.is_constant:
-            down = all(c < 0 for _, c in loose.terms)
-            side = "below" if down else "above"
-            one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be {side} 0"
-            loose = loose * -1 if down else loose
-            params = all(isinstance(leaf, Param) for leaf in leaves(loose))
-            told = _told(loose)
-            yield one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
     if geometric(cycle.cond, cycle.body.stmt, facts) and not any(moves(x, cycle.body.stmt) for x in case.counters):
         factor = f"its counter '{case.counters[0]}' is not moved by a fixed amount"
         if None in context.launch.block and _sized(cycle):
