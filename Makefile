@@ -20,7 +20,7 @@ CODE := logic semantics checker proofs warpbound tests
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages first timing compiled mutants mutants-rules mutants-code hostile million power oracles bench growth limits venv newest lock clean
+.PHONY: help demo test quick slow lint proofs coq suite hardware run-time pages first timing compiled mutants mutants-rules mutants-code hostile million power oracles written bench growth limits venv newest lock clean
 
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
@@ -47,6 +47,7 @@ help:
 	@echo 'make million docs/trials.md: a million cases of the sound rules (hours; goes on where it stopped)'
 	@echo 'make power   docs/power.md: rules that are wrong on purpose, and when trials find them (half an hour)'
 	@echo 'make oracles run, against Oclgrind on random kernels (a minute; KERNELS=1000 FIRST=0 BOUNDS=20 JOBS=1 LOG=FILE)'
+	@echo 'make written random C++ with classes and lambdas, as g++ runs it and as we read it (minutes; PROGRAMS=1000 FIRST=0)'
 	@echo 'make venv    only set up .venv'
 	@echo 'make newest  a short set of tests with the newest versions of all dependencies, in .venv-newest'
 	@echo 'make lock    pin the newest dependencies in requirements.lock (needs uv)'
@@ -126,6 +127,9 @@ power: venv
 # Says what is missing, a line each; compiles what counts inside Oclgrind, and goes on where FIRST says.
 oracles: venv
 	$(BIN)/python -m tests.oracles.compare --kernels $(or $(KERNELS),200) --first $(or $(FIRST),0) --every $(or $(BOUNDS),0) --jobs $(or $(JOBS),1) $(if $(LOG),--log $(LOG))
+
+written: venv
+	$(BIN)/python -m tests.oracles.written --programs $(or $(PROGRAMS),200) --first $(or $(FIRST),0) --refusals
 
 bench: venv
 	$(BIN)/python -m pytest -m bench tests/bench

@@ -1,0 +1,31 @@
+"""Random C++ by a host compiler and as read: programs that are equal, and a front end that misreads, which is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from semantics.cuda import clang
+from tests.oracles.programs import Writer
+from tests.oracles.written import tried
+from tests.semantics.cuda.native import COMPILER
+
+EQUAL = (2, 8)
+hosted = pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
+
+
+def test_a_seed_has_one_program() -> None:
+    assert Writer(2).program() == Writer(2).program() != Writer(8).program()
+
+
+@hosted
+def test_programs_are_read_as_a_host_compiler_has_them(tmp_path: Path) -> None:
+    assert [v.kind for v in tried(EQUAL, tmp_path)] == ["equal", "equal"]
+
+
+@hosted
+def test_a_front_end_that_misreads_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = next(n for n, op in clang._BINARY.items() if op == "+")
+    monkeypatch.setitem(clang._BINARY, number, "-")
+    assert "different" in [v.kind for v in tried(EQUAL, tmp_path)]
