@@ -428,10 +428,10 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     found: object = st.call(st, node, use) if node.kind == "CALL_EXPR" else place(st, node, use)
     if not isinstance(found, Place):
         raise unsupported("this structure as a value", node.loc, "Use its fields one by one.")
-    return _moved(st, found, node, node.loc) if node.kind == "CALL_EXPR" else loaded(st, found, node)
+    return moved(st, found, node, node.loc) if node.kind == "CALL_EXPR" else loaded(st, found, node)
 
 
-def _moved(st: State, made_: Place, node: Node, loc: Loc | None) -> list[Value]:
+def moved(st: State, made_: Place, node: Node, loc: Loc | None) -> list[Value]:
     """The scalars of an object that is made here and belongs elsewhere. Raises where it has the address of a part of
     itself, which is another one there."""
     found = loaded(st, made_, node)
@@ -622,7 +622,7 @@ def _empty(st: State, field: Node, loc: Loc | None, use: Use) -> list[Value]:
         for p, t, _ in scalars(st, made_, field):
             deliver(st, p, null(st) if t.kind == "pointer" else zero(scalar(t) or INT, loc), t, loc)
     st.construct(st, made_, field, use)
-    return _moved(st, made_, field, loc)
+    return moved(st, made_, field, loc)
 
 
 def _listed(st: State, node: Node, braces: Node, use: Use) -> list[Value]:

@@ -100,8 +100,8 @@ from semantics.cuda.jumps import (
 )
 from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
-from semantics.cuda.pointers import address, deliver
-from semantics.cuda.records import fill, initialised, reference
+from semantics.cuda.pointers import address, deliver, place
+from semantics.cuda.records import fill, initialised, moved, reference, source
 from semantics.cuda.scan import count_changes
 from semantics.cuda.scopes import leave, left_by, scoped
 from semantics.cuda.sections import sections
@@ -279,6 +279,9 @@ def _jump(st: State, node: Node, tail: Kinds) -> None:
             deliver(st, result, address(st, value, "whole"), value.type, node.loc)
         elif isinstance(result, Parts | Address):
             fill(st, result, node.children[0], "whole")
+            given = source(node.children[0])
+            if given.kind == "DECL_REF_EXPR":  # compilers may make it where the result is
+                moved(st, place(st, given), given, node.loc)
         else:
             into(st, result, node.children[0], node.loc)
     leave(st, left_by(st, kind))

@@ -526,7 +526,11 @@ def test_no_potential(body: str) -> None:
             "'y', which differs",
             "//@ loop invariant y <= LIMIT;",
         ),
-        ("x <- tid.x; while (x < n) { x <- x + m; }", "moves by m, which is not known to be above 0", '--assume "m > 0"'),
+        (
+            "x <- tid.x; while (x < n) { x <- x + m; }",
+            "moves by m, which is not known to be above 0",
+            '--assume "m > 0"',
+        ),
         ("x <- 0; while (x < n) { x <- x + m; }", "moves by m, which is not known to be above 0", '--assume "m > 0"'),
         ("x <- n; while (x > 0) { x <- x - m; }", "moves by -m, which is not known to be below 0", '--assume "m > 0"'),
         ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by n, which", '--assume "n > 0"'),

@@ -166,6 +166,8 @@ KEEPS = """struct Self { int v, *p; __device__ Self() : v(1), p(&v) {} };
 struct Refers { int v, &r; __device__ Refers() : v(1), r(v) {} };
 struct Row { int v[3], *p; __device__ Row() : p(v + 1) {} };
 template <class T> struct In { T s; int k; }; __device__ Self self() { return Self(); }
+__device__ Self local() { Self s; return s; }
+__device__ In<Row> row() { In<Row> t{}; t.k = 3; return (t); }
 """
 
 
@@ -177,6 +179,8 @@ template <class T> struct In { T s; int k; }; __device__ Self self() { return Se
         "In<Refers> t{};",
         "In<Row> t{Row(), 3};",
         "Self s = self();",
+        "Self s = local(); *s.p = 5;",
+        "In<Row> t = row();",
     ],
 )
 def test_an_object_that_is_made_elsewhere_keeps_no_address_of_its_own(
