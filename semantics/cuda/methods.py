@@ -138,11 +138,21 @@ def _place(st: State, given: Node, callee: Node, use: Use) -> Place:
     found: Place
     if made.kind == "CALL_EXPR" and kept(made):
         found = held(st, "t", made, values(st, made, use))
-    elif made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
+        return _of_base(st, found, made, callee.parent)
+    if made.kind == "INIT_LIST_EXPR" or undefined(made) or is_copy(given):
         found = declared(st, "t", made)
         fill(st, found, made, use)
-    elif given.type.kind == "pointer":
+        return _of_base(st, found, made, callee.parent)
+    if given.type.kind == "pointer":
         found = resolved(st, address(st, given, use).plus(pointee_size(given.type), Const(0, loc=given.loc)))
     else:
         found = place(st, given, use)
     return found
+
+
+def _of_base(st: State, found: Place, made: Node, base: Node) -> Place:
+    """The part of an object made here that a method of a base class is called for."""
+    inner = part(st, found, made.type_decl, base, made.loc)
+    if inner is None:
+        raise unsupported(f"a method of '{base.name}' for this object", made.loc, _ADVICE)
+    return inner

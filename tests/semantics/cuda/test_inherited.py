@@ -138,3 +138,16 @@ def test_a_parameter_is_what_its_base_is_a_part_of(read: Callable[..., Reading],
     )
     assert "* s.b" in show_stmt(inside.body)
     assert inside.params == plain.params
+
+
+HIDING = """struct B { int x; __device__ B(int x) : x(x) {} __device__ int operator-() const { return x; }
+  __device__ int m() { return x; } };
+struct D : B { int x; __device__ D(int q) : B(q), x(q + 10) {} };
+struct E : B { int y; __device__ E(int q) : B(q), y(q + 10) {} };
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
+def test_a_method_of_a_base_has_the_base_of_an_object_made_for_it(read: Callable[..., Reading], tmp_path: Path) -> None:
+    bodies = ["A[0] = -D(n);", "A[0] = D(n).m();", "A[0] = -E(n);", "A[0] = E(n).m();"]
+    assert differences(read, HIDING, bodies, tmp_path) == []
