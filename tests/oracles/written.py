@@ -23,7 +23,7 @@ from semantics.cuda import CudaError, Reading, read_cuda
 from semantics.grid import run
 from tests.oracles.classes import CELLS
 from tests.oracles.programs import Writer
-from tests.semantics.cuda.lowered import Lowered
+from tests.semantics.cuda.lowered import Lowered, at_lane
 from tests.semantics.cuda.native import COMPILER
 
 LANES: Final = 3
@@ -106,6 +106,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """A seed and what became of its program, with the reason where there is one."""
+
     seed: int
     kind: str
     why: str = ""
@@ -185,11 +187,10 @@ class Counting(Lowered):
 
 
 def lowered(reading: Reading) -> list[Trace]:
+    """What each lane does in the program as it is read, one after another."""
     kernel, found = reading.kernel, []
     for lane in range(LANES):
-        fixed = {"blockIdx": (0, 0, 0), "blockDim": (LANES, 1, 1), "gridDim": (1, 1, 1), "tid": (lane, 0, 0)}
-        names = {f"{name}.{axis}": v for name, values in fixed.items() for axis, v in zip("xyz", values, strict=True)}
-        state = Counting({"n": N, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals})
+        state = Counting(at_lane(kernel, lane, N, LANES))
         for i in range(LANES * CELLS + 64):
             state.cells["G", i] = (i * 7 + i // 5) % 11
         for i in range(TABLE):
@@ -210,6 +211,7 @@ def together(kernel: Kernel) -> list[tuple[int, ...]]:
 
 
 def judged(seed: int, path: Path, theirs: Sequence[Trace]) -> Verdict:
+    """The verdict on one program of a file, by what the host makes of it."""
     try:
         reading = read_cuda(str(path), f"k{seed}")
     except CudaError as e:
@@ -240,6 +242,7 @@ def judged(seed: int, path: Path, theirs: Sequence[Trace]) -> Verdict:
 
 
 def tried(seeds: Sequence[int], folder: Path) -> list[Verdict]:
+    """The verdicts on the programs of some seeds, which are compiled at once."""
     texts = {seed: Writer(seed).program() for seed in seeds}
     host = compiled(texts, folder)
     path = folder / "batch.cu"

@@ -8,9 +8,16 @@ from typing import Final
 import pytest
 
 from logic.operators import denote
-from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Seq, Skip, Stmt, Tid, Var, While, Write
+from logic.syntax import Assign, Const, Expr, If, Kernel, Op, Param, Read, Seq, Skip, Stmt, Tid, Var, While, Write
 
 MOST_TURNS: Final = 100_000
+
+
+def at_lane(kernel: Kernel, lane: int, n: int, lanes: int, block: int = 0, blocks: int = 1) -> dict[str, int]:
+    """The names as one lane of one block of a row has them at the start, where the parameter n is given."""
+    launch = {"blockIdx": (block, 0, 0), "blockDim": (lanes, 1, 1), "gridDim": (blocks, 1, 1), "tid": (lane, 0, 0)}
+    names = {f"{name}.{axis}": v for name, values in launch.items() for axis, v in zip("xyz", values, strict=True)}
+    return {"n": n, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals}
 
 
 class Lowered:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from semantics.cuda import CudaError, Reading
-from tests.semantics.cuda.lowered import Lowered
+from tests.semantics.cuda.lowered import Lowered, at_lane
 
 COMPILER: Final = shutil.which("g++")
 LANES: Final = 4
@@ -75,9 +75,7 @@ def lowered(
     reading = read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std)
     kernel, found = reading.kernel, []
     for lane in range(LANES):
-        fixed = {"blockIdx": (2, 0, 0), "blockDim": (LANES, 1, 1), "gridDim": (5, 1, 1), "tid": (lane, 0, 0)}
-        names = {f"{name}.{axis}": v for name, values in fixed.items() for axis, v in zip("xyz", values, strict=True)}
-        state = machine({"n": N, "warpSize": 32} | names | {d.name: 0 for d in kernel.locals})
+        state = machine(at_lane(kernel, lane, N, LANES, block=2, blocks=5))
         for i in range(CELLS):
             state.cells["A", i], state.cells["B", i] = i, (i * 7 + i // 5) % 11
         state.cells |= {(name, i): v for name, values in reading.tables.items() for i, v in enumerate(values)}
