@@ -569,10 +569,15 @@ class Node:
         return t.get_pointee().get_canonical() if libclang.names("TypeKind").get(t._kind_id, "") in _REFERENCES else t
 
     @property
+    def patterns(self) -> tuple[Node, ...]:
+        """The templates that this, or what it is a part of, is an instance or a specialisation of: each of the next."""
+        of = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
+        return () if of is None else (found := Node(self.unit, of), *found.patterns)
+
+    @property
     def made_from(self) -> Node | None:
         """The template, or a part of its specialisations, that this is an instance of; None of what is no instance."""
-        of = self.unit._lib.clang_getSpecializedCursorTemplate(self._cursor)
-        return Node(self.unit, of) if of is not None and of.location == self._cursor.location else None
+        return next((n for n in self.patterns[:1] if n._cursor.location == self._cursor.location), None)
 
     @property
     def members(self) -> tuple[Node, ...]:

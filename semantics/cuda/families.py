@@ -12,6 +12,7 @@ from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.classes import bases, is_template, is_virtual
 from semantics.cuda.errors import unsupported
 from semantics.cuda.hidden import CONSTRUCTOR
+from semantics.cuda.inherited import template_of
 from semantics.cuda.scan import METHODS
 from semantics.cuda.shim import own
 
@@ -54,13 +55,10 @@ def derived(decl: Node, node: Node) -> list[Node]:
     """The classes that an object may be of if a pointer to this one leads to it; no abstract ones. Raises where
     templates may make others."""
     family = _family(decl)
-    known, templates = {c.identity for c in family}, {t.identity for c in family if (t := c.made_from) is not None}
+    known = {n.identity for c in family for n in (c, *c.patterns)}
     for base in _classes(decl.unit)[1]:
-        template = next((c.referenced for c in base.children if c.kind == "TEMPLATE_REF"), None)
-        named = base.type.kind == "record"
-        if (named and base.type_decl.identity in known) or (
-            not named and (template is None or template.identity in templates)
-        ):
+        of = base.type_decl if base.type.kind == "record" else template_of(base)
+        if of is None or of.identity in known:
             what = f"a virtual function of '{decl.name}', from which a template of classes may derive,"
             raise unsupported(what, node.loc, "Derive classes that are no templates.")
     found = [c for c in family if not c.is_abstract]

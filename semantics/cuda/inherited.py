@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import accumulate
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
@@ -19,6 +20,7 @@ BASE: Final = "warpbound_base"
 
 _ACCESS: Final = re.compile(r"^(?:(?:public|protected|private)\s+)?")
 _TEMPLATE: Final = re.compile(r"(?:\w+::)*(\w+)<(.*)>")
+_SPECIFIER: Final = re.compile(r"(?:public|protected|private|virtual)*(?:\w*::)*(\w+)<([^()]*)>")
 _WORDS: Final = frozenset((
     "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "const", "volatile", "void",
     "true", "false", "nullptr",
@@ -86,6 +88,17 @@ def _named(decl: Node, specifier: Node, i: int, of: int) -> str | None:
     mine = {i for i, text in enumerate(_written(specifier)) if text in _own_names(decl)}
     given = [whole if i in mine else _argument(part.strip(), decl, whole) for i, part in enumerate(_parts(m[2]))]
     return None if None in given else f"{path}<{', '.join(part for part in given if part is not None)}>"
+
+
+def template_of(specifier: Node) -> Node | None:
+    """The class template that a base class is written as an instance of, by its name; None where it may be of another
+    one: a type in an instance, an alias, a parameter."""
+    m = _SPECIFIER.fullmatch("".join(text for text, _ in specifier.tokens()))
+    found = next((c.referenced for c in specifier.children if c.kind == "TEMPLATE_REF"), None)
+    depths = [] if m is None else [*accumulate((c == "<") - (c == ">") for c in m[2])]
+    if m is None or found is None or found.kind != "CLASS_TEMPLATE" or found.name != m[1]:
+        return None
+    return found if min(depths, default=0) == (depths or [0])[-1] == 0 else None
 
 
 def _written(specifier: Node) -> list[str]:

@@ -177,6 +177,30 @@ def test_kernels_have_no_dynamic_cast(read: Reader) -> None:
     assert caught.value.advice == "Kernels have none: ask the object by a virtual function."
 
 
+DERIVING = {
+    "A<int>::Node": "template <class T> struct A { struct Node { F }; struct Leaf : Node {}; };",
+    "A<int>": "template <> struct A<int> { F }; template <class T> struct B : A<T> {};",
+    "A<int *>": "template <class T> struct A<T *> { F }; template <class T> struct B : public ::A<T> {};",
+    "A<long>": "template <class T> using C = A<T>; template <class T> struct B : C<T> {};",
+    "A<char>": "template <class T> struct C { using D = A<T>; }; template <class T> struct B : C<T>::D {};",
+    "A<short>": "template <template <class> class T> struct B : T<short> {};",
+    "A<float>": "template <class T, int = (sizeof(T) > 4)> struct C { F }; template <class T> struct B : C<T> {};",
+}
+
+
+@pytest.mark.parametrize("of", DERIVING)
+def test_templates_of_classes_that_may_derive_from_one_are_found(read: Reader, of: str) -> None:
+    """Also from what is a part of an instance, or a specialisation, and under another name; others do not matter."""
+    before = "" if "Node" in of else "template <class T> struct A { F };"
+    source = f"{before}{DERIVING[of]} __global__ void k({of} **s, int *A) {{ A[0] = s[0]->f(); }}"
+    source = source.replace("F }", "__device__ virtual int f() { return 1; } }")
+    if of == "A<float>":
+        assert "A[0] <- 1;" in show_stmt(read(source, "k").kernel.body)
+        return
+    with pytest.raises(CudaError, match="from which a template of classes may derive"):
+        read(source, "k")
+
+
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
     "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
