@@ -26,7 +26,7 @@ from semantics.cuda.places import evaluate, frozen, is_shared, load, member, reg
 from semantics.cuda.pointers import address, deliver, point, seen
 from semantics.cuda.records import fields, initialised, reference, undefined, union, values, variable
 from semantics.cuda.regions import null, unit
-from semantics.cuda.shapes import described
+from semantics.cuda.shapes import bare, described
 from semantics.cuda.shim import is_shim
 from semantics.cuda.state import Address, Chosen, Moving, Pointer, State
 from semantics.cuda.unions import is_union, laid
@@ -185,6 +185,7 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, whole: Node, l
     """Initialise the array of one thread that is a node's, or a part of it; what its list leaves out is zero."""
     type_ = scalar(t)
     if t.kind == "array" and t.inner is not None:
+        init = None if init is None else bare(init)  # what destroys objects made in the list stands around it
         if init is not None and init.kind != "INIT_LIST_EXPR":
             raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
         given = () if init is None else init.children

@@ -116,16 +116,16 @@ class Expressions:
 
     def full(self, s: Scope, depth: int = 2) -> str:
         """A full expression, with some effects."""
-        self.effects(s, (0, 0, 0, 1, 1, 1, 2, 3))
+        self.effects(s, (0, 0, 0, 0, 1, 1, 1, 2))
         return self.number(s, depth)
 
     def effects(self, s: Scope, budgets: tuple[int, ...]) -> None:
         """Say how many effects the next expression has; all of them are on one variable, most of the time."""
         self.budget, self.reserved = 0 if s.quiet else self.draw.choice(budgets), ""
         local = [n for n, _ in s.numbers if n.isidentifier()]
-        if self.budget and local and self.odds(0.7):
+        if self.budget and local and self.odds(0.85):
             self.budget, self.reserved = 1, self.draw.choice(local)
-        self.plain = self.budget > 0 and self.odds(0.6)
+        self.plain = self.budget > 0 and self.odds(0.8)
 
     def index(self, s: Scope, depth: int = 1) -> str:
         if self.odds(0.3):
@@ -146,7 +146,19 @@ class Expressions:
             return f"({self.condition(s, depth - 1)} ? {a} : {b})"
         if roll < 0.8 and depth and (call := self.call(s, depth - 1, "int&")):
             return call
+        if roll < 0.85 and depth and (part := self.part(s, depth)):
+            return part
         return f"{self.draw.choice(s.pointers)}[{self.index(s, depth - 1 if depth else 0)}]"
+
+    def part(self, s: Scope, depth: int) -> str:
+        """A field of one of two objects; '' where there are none."""
+        found = [(t, c) for t, c, const in s.objects if not const and any(k == "int" for _, k in c.numbers)]
+        if not found:
+            return ""
+        text, c = self.draw.choice(found)
+        other = self.draw.choice([t for t, k in found if k is c])
+        field = self.draw.choice([n for n, k in c.numbers if k == "int"])
+        return f"({self.condition(s, depth - 1)} ? {text} : {other}).{field}"
 
     def lvalue(self, s: Scope, depth: int = 1) -> str:
         if s.numbers and self.odds(0.5):
@@ -194,7 +206,9 @@ class Expressions:
                 return f"{self.draw.choice(s.pointers)}[{self.index(s, less)}]"
             case 9:
                 return self.one(
-                    f"(int)sizeof({self.leaf(s)})", f"int({self.leaf(s)})", f"int{{{self.draw.randint(0, 9)}}}"
+                    f"(int)sizeof(({self.draw.choice(NUMBERS)}){self.leaf(s)})",
+                    f"int({self.leaf(s)})",
+                    f"int{{{self.draw.randint(0, 9)}}}",
                 )
             case 11 if self.classes and (text := self.of_temporary(s, less)):
                 return text
@@ -204,8 +218,11 @@ class Expressions:
 
     def effect(self, s: Scope, depth: int) -> str:
         """An expression that changes something."""
+        self.reserved = self.reserved or self.draw.choice([n for n, _ in s.numbers if n.isidentifier()] or [""])
         v = self.reserved if any(n == self.reserved for n, _ in s.numbers) else self.lvalue(s, depth)
-        match self.draw.randint(0, 9):
+        v = f"({v})" if v[0] == "*" else v
+        turn = self.draw.randint(0, 9)
+        match turn + 5 * (turn < 3 and (v, "bool") in s.numbers):
             case 0 | 1:
                 return f"{v}++" if self.odds(0.5) else f"++{v}"
             case 2:
@@ -311,7 +328,7 @@ class Expressions:
             return self.draw.choice(named)
         inner = s.inner(quiet=True, result="int", loop=False)
         inner.fixed.append("q")
-        return f"[{self.one('&', '=', '&')}](int q) {{ return {self.full(inner, 1)}; }}"
+        return f"[{self.one('&', '=', '&')}](int q) -> int {{ return {self.full(inner, 1)}; }}"
 
     def object(self, s: Scope, name: str, kind: str, depth: int) -> str | None:
         """An object of a class, or of one that is derived of it."""
@@ -359,6 +376,8 @@ class Expressions:
             args = [self.argument(s, depth, p) for p in m.params]
             return "" if None in args else self.called(text, m, ", ".join(a for a in args if a))
         fields = [n for k in c.lineage() for n, _ in k.numbers]
+        if text.endswith("}"):  # the front end refuses a field of a list
+            return ""
         return f"{text}.{self.draw.choice(fields)}"
 
     def temporary(self, s: Scope, c: Class, depth: int) -> str | None:

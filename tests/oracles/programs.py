@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.oracles.classes import CELLS, NUMBERS, Class, D, Expressions, Function, Scope, T
+from tests.oracles.aliases import BEFORE, Aliases
+from tests.oracles.classes import CELLS, NUMBERS, Class, D, Function, Scope, T
 
 
-class Writer(Expressions):
+class Writer(Aliases):
     """Writes the program of a seed."""
 
     # --- statements --------------------------------------------------------------------------------------------------
@@ -25,8 +26,10 @@ class Writer(Expressions):
 
     def statement(self, s: Scope, depth: int) -> str:
         roll = self.draw.random()
-        if depth > 0 and roll < 0.3:
+        if depth > 0 and roll < 0.27:
             return self.nested(s, depth - 1)
+        if roll < 0.33 and not s.quiet:
+            return self.aliased(s)
         if roll < 0.55:
             return self.declaration(s)
         if s.result and s.inside and roll < 0.6:
@@ -40,7 +43,7 @@ class Writer(Expressions):
             return f"return {self.place(s.inner(numbers=[n for n in s.numbers if n[0].startswith('this->')]), 1)};"
         if s.result == "int":
             return f"return {self.full(s, 2)};"
-        return ""
+        return "return *this;" if s.result.endswith("&") else ";"
 
     def simple(self, s: Scope) -> str:
         self.effects(s, (0, 0, 1, 1, 2))
@@ -70,8 +73,11 @@ class Writer(Expressions):
                     f"{p} = {self.draw.choice(s.pointers)} + 2;",
                 )
         if roll < 0.42:
+            self.budget -= 1
             return f"{self.effect(s, 2)};"
         v = self.lvalue(s, 1)
+        if v == self.reserved:  # nothing else changes it
+            self.budget = 0
         if roll < 0.7:
             return f"{v} = {self.number(s, 2)};"
         if roll < 0.8:
@@ -128,12 +134,13 @@ class Writer(Expressions):
                 s.fixed.append(v)
                 return f"constexpr int {v} = {self.draw.randint(0, 9)} * 3;"
             case 2:
+                first = self.number(s, 1)
                 s.numbers += [(f"{v}.i", "int"), (f"{v}.u", "unsigned")]
-                return f"union {{ int i; unsigned u; }} {v}; {v}.i = {self.number(s, 1)};"
+                return f"union {{ int i; unsigned u; }} {v}; {v}.i = {first};"
             case 3:
                 inner = Scope(fixed=["q"], pointers=[T], quiet=True, result="int", calls=[])
                 s.calls.append(Function(v, ["int"], "int", 0, True, pure=True))
-                return f"int (*{v})(int) = [](int q) {{ return {self.number(inner, 2)}; }};"
+                return f"int (*{v})(int) = [](int q) -> int {{ return {self.number(inner, 2)}; }};"
             case 4:
                 found = [
                     (t, n)
@@ -273,12 +280,14 @@ class Writer(Expressions):
         generic = "auto" if self.odds(0.15) else "int"
         head = ", ".join(f"{p.replace('int', generic)} {n}" for p, n in zip(params, names, strict=True))
         quiet = inner.quiet and not mutable
+        result = "int&" if capture[0] == "&" and not quiet and "int&" not in params and self.odds(0.3) else "int"
+        inner.result = "int" if result == "int" else ""
         body = self.statements(inner, 1, 0, 2)
         self.budget = 1
-        end = self.returns(inner)
-        f = Function(v, params, "int", 0, quiet, pure=True)
+        end = self.returns(inner) if result == "int" else f"return {self.place(s, 0)};"
+        f = Function(v, params, result, 0, quiet, pure=True)
         s.calls.append(f)
-        text = f"auto {v} = [{capture}]({head}){' mutable' if mutable else ''} -> int {{ {body} {end} }};"
+        text = f"auto {v} = [{capture}]({head}){' mutable' if mutable else ''} -> {result} {{ {body} {end} }};"
         if self.odds(0.15):
             copied = self.fresh("l")
             s.calls.append(replace(f, name=copied))
@@ -305,11 +314,12 @@ class Writer(Expressions):
             tail = f" else {self.block(branch, depth)}" if self.odds(0.5) else ""
             return f"if ({init}{test}) {self.block(branch, depth)}{tail}"
         if roll < 0.35:
+            before = inner.inner()
             body = self.statements(inner, depth, 1, 3)
             out = f"for (int {c} = 0; {c} < {most}; {c}++) {{ {body}{jump} {self.simple(inner)} }}"
             if self.odds(0.3):
-                self.effects(inner, (1, 1, 0))
-                more, self.budget = self.condition(inner, 1), 1
+                self.effects(before, (1, 1, 0))
+                more, self.budget = self.condition(before, 1), 0
                 step = self.effect(s.inner(), 1) if not s.quiet else "0"
                 out = (
                     f"for (int {c} = 0; {c} < {most} && {more}; {c}++, {step}) {{ {body}{jump} {self.simple(inner)} }}"
@@ -346,7 +356,7 @@ class Writer(Expressions):
             head = f"{self.one('int', 'auto')} {'&' * reference}{c} : {self.draw.choice(arrays)}"
         else:
             inner.fixed.append(c)
-            head = f"int {c} : {{{', '.join(self.leaf(s.inner(numbers=[])) for _ in range(3))}}}"
+            head = f"int {c} : {{{', '.join(f'int({self.leaf(s.inner(numbers=[]))})' for _ in range(3))}}}"
             return ";" if "[" in head else f"for ({head}) {{ {self.statements(inner, depth, 1, 2)}{jump} }}"
         return f"for ({head}) {{ {self.statements(inner, depth, 1, 2)}{jump} }}"
 
@@ -448,6 +458,8 @@ class Writer(Expressions):
         kinds = self.kinds()
         if result == "int&" or "int*" not in kinds:
             kinds.append("int*")
+        if any(f.name == name and f.params[: len(kinds)] == kinds for f in self.functions):
+            name = self.fresh("f")
         template = self.odds(0.2)
         if template:
             kinds = [*kinds, "F"]
@@ -505,7 +517,9 @@ class Writer(Expressions):
             )
             quiet = made in ("operator int", "operator==", "operator-")
         elif not like and kinds and kinds[-1] == "int" and self.odds(0.3):
-            defaults = 1
+            name, defaults = self.fresh("m"), 1
+        elif not like and any(m.name == name and m.params == kinds for m in c.methods):
+            name = self.fresh("m")
         if result == f"{c.name}&" or result == "int&" or result == "void":
             const, quiet = (const, quiet) if like else (False, False)
         f = Function(name, kinds, result, like.rank if like else self.rank(), quiet, const, defaults=defaults)
@@ -537,7 +551,7 @@ class Writer(Expressions):
                 c.bases.append(self.draw.choice(others))
         inner = [k for k in self.classes if k.temporary and (k.aggregate or [] in k.makes)]
         fields = []
-        made = self.odds(0.7) or bool(c.bases)
+        made = self.odds(0.7) or bool(c.bases) or c.overridden
         plain = not made
         late: list[str] = []
         for _ in range(self.draw.randint(1, 3)):
@@ -562,7 +576,7 @@ class Writer(Expressions):
             o, k = self.fresh("z"), self.draw.choice(inner)
             c.objects.append((o, k))
             fields.append(f"{k.name} {o}{'{}' if k.aggregate else ''};")
-        c.dies = made and self.odds(0.15)
+        c.dies = made and self.odds(0.2)
         c.rank = 10**7
         if c.dies or (made and self.odds(0.25)):
             c.pointers.append(self.fresh("d"))
@@ -642,7 +656,7 @@ class Writer(Expressions):
 
     def program(self) -> str:
         """The kernel and what stands before it, in a namespace."""
-        parts = []
+        parts = [BEFORE]
         for _ in range(self.draw.randint(0, 3)):
             parts.append(self.structure())
             if self.odds(0.5):

@@ -130,6 +130,7 @@ BODIES = [
     "Z z(n); A[0] = z.a * 1000 + z.b[1] * 100 + z.b[2] * 10 + z.i.q; A[1] = z.j.q + z.c; if (z.p) A[2] = 1;",
     "Defaults d; d.y = 1; A[0] = d.x + d.y + d.z.q; Outer o(n); A[1] = o.c.re + 10 * o.v[0] + 100 * o.k;",
     "In v[3]; In w[2]; A[0] = 1;",
+    "int a[2][2] = {{Add{2}(n, Kept(n).v), n}, {reduce(B, 2, Add(Add{n}))}}; A[0] = a[0][0]; A[1] = a[1][0];",
     "Listed l(A, n); A[0] = l.a * 100 + l.b * 10 + l.z; Some s(n); A[1] = s.a * 100 + s.b * 10 + s.z;",
     "Zero o(n); A[0] = o.a * 100 + o.b * 10 + o.z; Listed l(B, 4); Copied c(l); A[1] = c.a * 100 + c.b * 10 + c.z;",
     "Deeper d = Deeper(); A[0] = d.a + d.b + d.c + d.i.q + Deeper().i.q; A[1] = Plain().b; Deep e{}; A[2] = e.a + e.c;",
