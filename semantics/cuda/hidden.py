@@ -60,7 +60,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
     """Functions that say what is done in these ones, and in what they call."""
     found = dict[str, None]()
     hidden = [c for s in unit.root().children if s.name.startswith(CONSTRUCTOR) for c in s.children]
-    for function in _reached((*functions, *(c for c in hidden if c.kind == "CONSTRUCTOR"))):
+    for function in reached((*functions, *(c for c in hidden if c.kind == "CONSTRUCTOR"))):
         for node in function.walk():
             if node.kind in ("VAR_DECL", "CALL_EXPR", "INIT_LIST_EXPR") and innermost(node.type).kind == "record":
                 found |= dict.fromkeys((*_of_constructors(node.type_decl), *_of_inherited(node)))
@@ -70,7 +70,7 @@ def lines(unit: Unit, functions: Iterable[Node]) -> list[str]:
                 at = node if node.kind == "VAR_DECL" else node.children[0]
                 if at.type.kind in ("record", "pointer"):
                     decl = at.type_decl if at.type.kind == "record" else at.pointee_decl
-                    found |= dict.fromkeys(_of_destructors(decl))
+                    found |= dict.fromkeys(of_destructors(decl))
     return list(found)
 
 
@@ -193,7 +193,7 @@ def _is_instance(decl: Node) -> bool:
 
 def _of_instance(decl: Node) -> Node | None:
     """The destructor of an instance of a template, with its body; None where it is not known."""
-    for line in _of_destructors(decl)[:1]:
+    for line in of_destructors(decl)[:1]:
         function = _called(decl.unit, line)
         calls = () if function is None else [n for n in function.walk() if n.kind == "CALL_EXPR"]
         for call in calls:
@@ -211,29 +211,29 @@ def _called(unit: Unit, line: str) -> Node | None:
 
 def _of_range(over: Node) -> dict[str, None]:
     """The functions that may say what a `for` over an object does: with methods, or with functions."""
-    name = _spelled(over.type_decl)
+    name = spelled(over.type_decl)
     if name is None:
         return {}
     const = "const " if over.type.const else ""
     found = dict[str, None]()
     for begin, end in (("r.begin()", "r.end()"), ("begin(r)", "end(r)")):
         body = f"auto b = {begin}; auto e = {end}; bool go = b != e; ++b;"
-        found[f"static __device__ void {RANGE}_{_number(const + name + begin)}({const}{name} &r) {{ {body} }}"] = None
+        found[f"static __device__ void {RANGE}_{numbered(const + name + begin)}({const}{name} &r) {{ {body} }}"] = None
     return found
 
 
-def _of_destructors(decl: Node) -> list[str]:
+def of_destructors(decl: Node) -> list[str]:
     """The functions that call the destructor of a structure, and those of its fields and base classes, where they are
     instances of templates."""
     if decl.kind not in ("STRUCT_DECL", "CLASS_DECL") or not destroyed(decl):
         return []
-    name, found = _spelled(decl), list[str]()
+    name, found = spelled(decl), list[str]()
     if name is not None and _is_instance(decl):
         last = decl.name.split("<")[0]
-        found.append(f"static __device__ void {DESTRUCTOR}_{_number(name)}({name} *p) {{ p->~{last}(); }}")
+        found.append(f"static __device__ void {DESTRUCTOR}_{numbered(name)}({name} *p) {{ p->~{last}(); }}")
     for part in (*decl.fields, *bases(decl)):
         if part.type.kind == "record":
-            found += _of_destructors(part.type_decl)
+            found += of_destructors(part.type_decl)
     return found
 
 
@@ -257,7 +257,7 @@ def inheriting(base: Node, called: Node) -> Node | None:
 
 def _call(decl: Node, types: Sequence[str] = ()) -> Node | None:
     """The call of a constructor of an instance of a template, with values of these types, that a hidden one makes."""
-    name = _spelled(decl)
+    name = spelled(decl)
     named = None if name is None else _maker(name, types)
     hidden = next((n for n in decl.unit.root().children if n.name == named and not n.is_invalid), None)
     for node in () if hidden is None else hidden.walk():
@@ -272,7 +272,7 @@ def _types(constructor: Node) -> list[str]:
 
 
 def _maker(name: str, types: Sequence[str]) -> str:
-    return f"{CONSTRUCTOR}_{_number(', '.join((name, *types)))}"
+    return f"{CONSTRUCTOR}_{numbered(', '.join((name, *types)))}"
 
 
 def _of_inherited(call: Node) -> list[str]:
@@ -282,7 +282,7 @@ def _of_inherited(call: Node) -> list[str]:
         return []
     types, found = _types(called), list[str]()
     for base in bases(decl):
-        name = _spelled(base.type_decl) if base.type.kind == "record" else None
+        name = spelled(base.type_decl) if base.type.kind == "record" else None
         if name is not None and base.type_decl.name == called.name and _is_instance(base.type_decl):
             made, given = _maker(name, types), ", ".join(f"{t} p{i}" for i, t in enumerate(types))
             values = ", ".join(f"static_cast<{t}>(p{i})" for i, t in enumerate(types))
@@ -301,7 +301,7 @@ def _of_constructors(decl: Node) -> list[str]:
     templates with constructors."""
     if decl.kind not in ("STRUCT_DECL", "CLASS_DECL") or is_shim(decl.file):
         return []
-    name, found = _spelled(decl), list[str]()
+    name, found = spelled(decl), list[str]()
     if name is not None and _is_instance(decl) and makes(decl):
         own_ = _maker(name, ())
         found.append(f"struct {own_} : {name} {{ __device__ {own_}() : {name}() {{}} }};")
@@ -311,11 +311,11 @@ def _of_constructors(decl: Node) -> list[str]:
     return found
 
 
-def _number(text: str) -> str:
+def numbered(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:24]
 
 
-def _spelled(decl: Node) -> str | None:
+def spelled(decl: Node) -> str | None:
     """The name of a type outside of all namespaces; None of one that a function has."""
     names, here = [decl.displayed], decl.parent
     while here is not None and here.kind != "TRANSLATION_UNIT":
@@ -328,7 +328,7 @@ def _spelled(decl: Node) -> str | None:
     return text if re.fullmatch(r"[\w:<>, *&()+-]+", text) and "(" not in text else None
 
 
-def _reached(functions: Iterable[Node]) -> Iterator[Node]:
+def reached(functions: Iterable[Node]) -> Iterator[Node]:
     """Functions, and those with a body that they call."""
     seen, todo = set[int](), [*functions]
     while todo:

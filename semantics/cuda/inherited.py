@@ -101,6 +101,18 @@ def template_of(specifier: Node) -> Node | None:
     return found if min(depths, default=0) == (depths or [0])[-1] == 0 else None
 
 
+def deriving(specifier: Node, base: str) -> str | None:
+    """The name of the only instance of a template that derives from this instance of another one by a base class that
+    the template writes; None where there may be more: each parameter has to be one of the base class's arguments."""
+    template = specifier.above
+    path = None if template is None or template.kind != "CLASS_TEMPLATE" else _path(template)
+    if template is None or path is None:
+        return None
+    given = dict(zip(_written(specifier), _parts(base.partition("<")[2].rpartition(">")[0]), strict=False))
+    listed = [given.get(c.name, "").strip() for c in template.children if _is_parameter(c)]
+    return f"{path}<{', '.join(listed)}>" if all(re.fullmatch(r"[\w:<>, *&+-]+", text) for text in listed) else None
+
+
 def _written(specifier: Node) -> list[str]:
     """The arguments of a base class as they are written, without spaces."""
     text = "".join(text for text, _ in specifier.tokens())

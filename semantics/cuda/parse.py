@@ -16,6 +16,7 @@ from typing import Final
 from logic.source import Loc
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
+from semantics.cuda.families import lines as derived_lines
 from semantics.cuda.families import virtual_functions
 from semantics.cuda.hidden import lines as hidden_lines
 from semantics.cuda.hidden import wanted
@@ -286,7 +287,8 @@ def _with_hidden(request: Request, data: bytes, unit: Unit) -> tuple[bytes, Unit
     while (based or more) and len(tried) <= _MOST_HIDDEN:
         own = [f for k in kernels(unit) for f in (instances(unit, k) if is_template(k) else [k])]
         own += virtual_functions(unit)
-        listed = (*(inherited_lines(unit, own) if based else ()), *(hidden_lines(unit, own) if more else ()))
+        listed = inherited_lines(unit, own) if based else []
+        listed += [*hidden_lines(unit, own), *derived_lines(unit, own)] if more else []
         found = [line for line in listed if line not in tried]
         tried |= {*found}
         if not found:

@@ -75,8 +75,8 @@ def cases(
     classes = [known] if known is not None else derived(static, node)
     number = st.saved(load(st, _front(p), NUMBER, node.loc), INT)
     if known is None:
-        names = ", ".join(c.name for c in classes)
-        st.note(f"an object in memory that is used as a '{static.name}' is one of: {names}")
+        names = ", ".join(c.displayed for c in classes)
+        st.note(f"an object in memory that is used as a '{static.displayed}' is one of: {names}")
     st.note("a virtual call reads 8 bytes of the object, and 8 of a table in global memory for each class")
     alike = dict[int, list[Node]]()
     for c in classes:

@@ -95,7 +95,7 @@ def test_what_makes_an_object_is_no_class_that_it_may_be_of(read: Callable[..., 
     kernel = "__global__ void k(Says<int> *s, int *A) { Loud l; A[0] = s->say() + l.v; }"
     notes = read(f"{MADE}{kernel}", "k").notes
     assert [note for note in notes if "is one of" in note] == [
-        "an object in memory that is used as a 'Says' is one of: Says, Loud"
+        "an object in memory that is used as a 'Says<int>' is one of: Says<int>, Loud"
     ]
 
 

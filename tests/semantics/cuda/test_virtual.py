@@ -16,6 +16,7 @@ Reader = Callable[..., Reading]
 
 BEFORE = """
 #include <new>
+__device__ int tally;
 struct P { int a, b; };
 struct Shape { int id; __device__ Shape(int i) : id(i) {} __device__ virtual int area() const = 0;
   __device__ virtual void grow(int f) { id += f; } __device__ int twice() const { return 2 * area(); }
@@ -44,6 +45,20 @@ struct Log { int *p; __device__ Log(int *q) : p(q) {} __device__ virtual ~Log() 
 struct Loud : Log { int k; __device__ Loud(int *q) : Log(q), k(7) {} __device__ ~Loud() override { p[1] += k; } };
 struct Early { int k; __device__ Early() : k(1) { set(3); } __device__ virtual void set(int v) { k += v; } };
 struct Later : Early { __device__ Later() { set(5); } __device__ void set(int v) override { k *= v + 7; } };
+template <class T> struct Box { T v; __device__ Box(T x) : v(x) {} __device__ virtual T get(T x) = 0;
+  __device__ virtual const T *at(const T *p, T &q) const { q += 2; return p; }
+  __device__ virtual ~Box() { tally += v; } __device__ int both(T x) { T y = get(x); return y * 10 + get(x + 1); } };
+template <class T> class Sum : public Box<T> { T w; public: __device__ Sum(T x, T w) : Box<T>(x), w(w) {}
+  __device__ T get(T x) override { return x + w + this->v; } __device__ T get(T x, int y) { return 7; } };
+template <class A> struct Last : Box<A> { __device__ Last(A x) : Box<A>(x) {} __device__ ~Last() { tally += 5; }
+  __device__ A get(A x) { A y = this->v; this->v = x; return y; }
+  __device__ const A *at(const A *p, A &q) const override { q = *p; return p + 1; } };
+template <class T> struct Lost final : Last<T> { __device__ Lost(T x) : Last<T>(x + 1) {}
+  __device__ T get(T x) override { return Last<T>::get(x) * 2; } };
+struct Fixed : Sum<int> { __device__ Fixed() : Sum<int>(3, 4) {} __device__ int get(int x) override { return x - w(); }
+  __device__ int w() const { return v; } };
+template <class T> __device__ Box<T> *box(int i, T n) { if (i == 0) return new Sum<T>(n, 2);
+  if (i == 1) return new Last<T>(n); return new Lost<T>(n); }
 struct Has { int x; Circle c; Add add; __device__ Has(int n) : x(n), c(n, 2) {} };
 """
 
@@ -66,6 +81,11 @@ BODIES = [
     "int *q = new int[9](); { Loud l(q); Log *b = &l; b->p += 2; } A[0] = q[2] + 9 * q[3]; delete new Loud(q);",
     "Op *op[2] = {new Op, new Add()}; A[0] = fold(*op[0], A, n) + (*op[1])(n, 5); A[1] = fold(*op[n & 1], A, n);",
     "Early *e = new Later; A[0] = e->k; e->set(2); A[1] = e->k; Early *f = new Early; f->set(2); A[2] = f->k;",
+    "for (int i = 0; i < 3; i++) { auto b = box<int>(i, n); A[i] = b->get(4); A[i+3] = b->both(2); A[i+6] = b->v; }",
+    "for (int i = 0; i < 3; i++) { int q = 1; auto p = box(i, n)->at(new int[2](), q); A[i] = *p + 10 * q; }",
+    "Box<int> *b = new Fixed; A[0] = b->get(n); A[1] = b->both(2); Box<long> *c = new Lost<long>(n); A[2] = c->get(3);",
+    "Lost<int> l(n); Box<int> &b = l; Last<int> &m = l; A[0] = b.get(3); A[1] = m.get(4); A[2] = b.both(1);",
+    "tally = 0; for (int i = 0; i < 3; i++) { Box<int> *b = box(i, i + n); delete b; } A[0] = tally;",
     "bool first = threadIdx.x & 1; Shape *s = first ? make(0, 2) : make(2, 3); A[0] = s->area() + s->id;",
 ]  # fmt: skip
 
@@ -179,8 +199,11 @@ def test_kernels_have_no_dynamic_cast(read: Reader) -> None:
 
 DERIVING = {
     "A<int>::Node": "template <class T> struct A { struct Node { F }; struct Leaf : Node {}; };",
-    "A<int>": "template <> struct A<int> { F }; template <class T> struct B : A<T> {};",
-    "A<int *>": "template <class T> struct A<T *> { F }; template <class T> struct B : public ::A<T> {};",
+    "A<int>": "template <> struct A<int> { F }; template <class T> struct B : A<T *>, A<T> {};",
+    "A<int *>": "template <class T> struct A<T *> { F }; template <class T, int> struct B : public ::A<T> {};",
+    "A<bool>": "template <class T> struct B : A<T> {}; template <> struct B<bool> {};",
+    "A<double>": "template <class T> struct B {}; template <class T> struct B<T *> : A<T> {};",
+    "A<const P *>": "struct P {}; namespace n { struct P {}; template <class T> struct B : A<const T *> {}; }",
     "A<long>": "template <class T> using C = A<T>; template <class T> struct B : C<T> {};",
     "A<char>": "template <class T> struct C { using D = A<T>; }; template <class T> struct B : C<T>::D {};",
     "A<short>": "template <template <class> class T> struct B : T<short> {};",
@@ -203,8 +226,9 @@ def test_templates_of_classes_that_may_derive_from_one_are_found(read: Reader, o
 
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
-    "M<int> m; T &t = m; A[0] = t.f();": "the function 'f' of 'M', an instance of a template, is not supported",
-    "M<int> m; A[0] = m.f();": "",
+    "M<int> m; T &t = m; A[0] = t.f() + m.f();": "",
+    "Q<int> q; T &t = q; A[0] = t.f();": "the function 'f' of 'Q', an instance of a template, is not supported",
+    "O<int> o; T &t = o; A[0] = t.f();": "the function 'f' of 'O', an instance of a template, is not supported",
     "T *t = (T *)A; A[0] = t->f();": "a virtual function of 'T', from which a template of classes may derive,",
     "A[0] = p_n->f();": "an object of 'N', from which this file derives no class, is not supported",
     "A[0] = two->g();": "the base class 'Second', which may begin anywhere in 'Two', is not supported",
@@ -231,6 +255,8 @@ def test_refused(read: Reader, body: str) -> None:
     struct More : L { __device__ int f() override { return next->f(); } };
     struct T { __device__ virtual int f() { return 1; } };
     template <class X> struct M : T { __device__ int f() override { return 2; } };
+    template <class X> class O : public T { __device__ int f() override { return 2; } };
+    template <class X> struct Q : T { __device__ int f() const { return 2; } };
     struct N { __device__ virtual int f() = 0; };
     struct First { int x; __device__ virtual int f() { return 1; } };
     struct Second { __device__ virtual int g() { return 2; } }; struct Two : First, Second {};
