@@ -23,6 +23,9 @@ from semantics.cuda.state import Address, Binding, Local, Moving, Parts, Pointer
 _LATE: Final = ("x++", "x--")
 """Their change may come after their value is used."""
 
+_STEPS: Final = (*_LATE, "++x", "--x")
+_PLAIN: Final = ("pointer", "array", "int")
+
 _CALLS: Final = "()"
 """Stands for all memory that the body of a function may read."""
 
@@ -49,6 +52,47 @@ def check_order(st: State, loc: Loc | None, parts: Sequence[Node], calls: bool =
         for i, names in enumerate(written):
             others = [u for j, u in enumerate(used) if j != i and not (made[i] and made[i] == made[j])]
             _apart(names, others, loc)
+
+
+def check_index(st: State, node: Node) -> None:
+    """The same for `a[i]`. Two fields of one object are apart, which the array that it is in does not tell:
+    `data[top++]`."""
+    base, index = map(_inner, node.children)
+    if index.kind == "UNARY_OPERATOR" and index.operator in _STEPS and _beside(base, _inner(index.children[0])):
+        return
+    check_order(st, node.loc, node.children)
+
+
+def _beside(one: Node, other: Node) -> bool:
+    """Whether expressions name two fields of one object: of `this`, or of what one variable is, or leads to."""
+    if _object(one) is None or _object(one) != _object(other):
+        return False
+    fields = [
+        f for n in (one, other) if (f := n.referenced) is not None and f.type.kind in _PLAIN and not f.is_bitfield
+    ]
+    within = {0 if f.parent is None or f.parent.kind == "UNION_DECL" else f.parent.identity for f in fields}
+    return len({f.identity for f in fields}) == 2 and len(within) == 1 and 0 not in within
+
+
+def _object(member: Node) -> tuple[int, ...] | None:
+    """The object whose field an expression is: the variable that it is, or that leads to it, none for `this`, and the
+    fields that it is in."""
+    if member.kind != "MEMBER_REF_EXPR":
+        return None
+    given = owner(member)
+    if given is None or is_this(given):
+        return ()
+    given = _inner(given)
+    within = _object(given) if given.type.kind == "record" else None
+    if given.referenced is None or (within is None and given.kind != "DECL_REF_EXPR"):
+        return None
+    return (*(within or ()), given.referenced.identity)
+
+
+def _inner(node: Node) -> Node:
+    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.children) == 1:
+        node = node.children[0]
+    return node
 
 
 def _changing(node: Node) -> list[tuple[int, list[str]]] | None:

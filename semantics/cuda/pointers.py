@@ -20,7 +20,7 @@ from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.functions import assign as assign_function
-from semantics.cuda.order import check_order
+from semantics.cuda.order import check_index, check_order
 from semantics.cuda.places import (
     builtin_index,
     dropped,
@@ -82,7 +82,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return _named(st, node)
         case "ARRAY_SUBSCRIPT_EXPR":
             base, offset = node.children
-            check_order(st, node.loc, (base, offset))
+            check_index(st, node)
             if offset.type.kind in ("pointer", "array"):
                 base, offset = offset, base
             parts = Unordered(st)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.lowered import Lowered
+from tests.semantics.cuda.native import COMPILER, differences
+from tests.semantics.cuda.test_heap import Allocating
 
 Reader = Callable[..., Reading]
 
@@ -159,6 +162,43 @@ READ = [
     "int *c; if ((c = B) != nullptr && NULL != (c = A + x)) c[1] = 2;",
     "G g{x}; A[g.value()] = g.value() + y++;",
 ]
+
+
+STACK = """
+#include <new>
+struct S { int *data; int top; int own[4];
+  __device__ void push(int x) { data[top++] = x; own[this->top] = (x); } __device__ int look() { return own[--top]; }
+  __device__ bool pop(int &x) { if (top > 0) { x = data[--top]; return true; } return false; } };
+struct L { S s; int *data; };
+"""
+STACKS = [
+    "S *s = new S{new int[9](), 1, {}}; s->push(n); s->push(7); int x; A[0] = s->pop(x); A[1] = x + 10 * s->top;",
+    "S *s = new S{new int[9](), 1, {}}; (s)->data[(s->top++)] = n; int x = s->data[s->top--]; A[0] = x + s->data[1];",
+    "S *s = new S{new int[9](), 1, {4, 5}}; S &r = *s; r.own[r.top--] += 7; A[0] = s->look(); A[1] = s->own[1];",
+    "L *l = new L{{new int[9](), 1, {}}}; l->s.push(n); A[0] = l->s.data[--l->s.top]; A[1] = l->s.top;",
+]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
+def test_fields_of_one_object_are_apart(read: Reader, tmp_path: Path) -> None:
+    assert differences(read, STACK, STACKS, tmp_path, machine=Allocating) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        ("int *data; int top;", "s->data[t->top++] = 7;"),  # they may be one
+        ("union { int *data; long top; };", "s->data[s->top++] = 7;"),
+        ("int *data; int &top;", "s->data[s->top++] = 7;"),
+        ("int *data; int k, top : 3;", "s->data[s->top++] = 7;"),
+        ("int data[4];", "s->data[s->data[1]++] = 7;"),
+        ("int *data; int top;", "s->data[s->top++ + s->top] = 7;"),
+        ("int *data; int top; S *next;", "s->next->data[s->next->top++] = 7;"),
+    ],
+)
+def test_other_parts_of_objects_are_not(read: Reader, fields: str, body: str) -> None:
+    with pytest.raises(CudaError, match="is changed and used in one expression"):
+        read(f"struct S {{ {fields} }}; __global__ void k(S *s, S *t, int n) {{ t = s; {body} }}")
 
 
 def text(body: str) -> str:
