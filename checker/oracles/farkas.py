@@ -20,7 +20,7 @@ from checker.oracles.factors import is_factor, mixed, named, nearest, parts, pay
 from checker.oracles.instances import Instance, by_depth, instances, with_ends
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
-from checker.oracles.terms import numeric, partly_refuted, truths, with_fresh
+from checker.oracles.terms import choosing, numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
 from logic.comparisons import differences
 from logic.contracts import Contract, elements_in
@@ -183,13 +183,15 @@ def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: 
             continue
         if proofs is None and not linear:
             proofs = proved(polys)
-        if proofs is None and (entry := _by_choices(p, g, context, seen, choices)) is not None:
-            entries.append(entry)
-            continue
-        if proofs is None:
-            contradiction = absurd(have())
-            return None if contradiction is None else [{"goal": expression(NEVER), "by": [contradiction]}]
-        entries.append({"goal": expression(g), "by": proofs})
+        entry: Json = {"goal": expression(g), "by": proofs}
+        if proofs is None and (entry := _by_choices(p, g, context, seen, choices)) is None:
+            if (contradiction := absurd(have())) is not None:
+                return [{"goal": expression(NEVER), "by": [contradiction]}]
+            either = (f for f in p if isinstance(f, Op) and f.op == "||")
+            entry = _by_fact(either, p, g, context, seen, min(choices, 1))
+        if entry is None:
+            return None
+        entries.append(entry)
     return entries
 
 
@@ -203,22 +205,20 @@ def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:
 
 
 def _by_choices(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
-    """An entry that shows a goal by its first choice, or by a fact's; None without one."""
+    """An entry that shows a goal by its first choice, or by that of a fact that has to do with it; None without one."""
     if (cases := _by_choice(p, goal, context, seen, left)) is not None:
         return {"goal": expression(goal), "if": cases}
-    of_goal = {*_tests(goal)}
-    common = [f for f in p if of_goal.intersection(_tests(f))]
-    for fact in dict.fromkeys((*common, *(f for f in p if partly_refuted(f, p, context.sigma)))):
+    return _by_fact(choosing(goal, p, context.sigma), p, goal, context, seen, left)
+
+
+def _by_fact(facts: Iterable[Expr], p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
+    """An entry that shows a goal by the first choice of one of some facts; None without one."""
+    for fact in facts:
         # a choice in front of the goal: in its cases, the fact is what is left of it there
         both = Op("&&", (fact, goal))
         if (cases := _by_choice(p, both, context, seen, left)) is not None:
             return {"goal": expression(both), "if": cases}
     return None
-
-
-def _tests(e: Expr) -> Iterator[Expr]:
-    """The tests of the choices in an expression."""
-    return (t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("?:", "||", "int"))
 
 
 def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:

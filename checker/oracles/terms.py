@@ -7,7 +7,7 @@ opaque: `prepared` writes both into the expression itself, so that no oracle has
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import itemgetter
@@ -236,9 +236,22 @@ def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
     return denote("<<", (value(store), count))
 
 
-def partly_refuted(e: Expr, p: P, sigma: Signature) -> bool:
+def choosing(goal: Expr, p: P, sigma: Signature) -> list[Expr]:
+    """The facts of P that have a choice by a test in common with a goal, and the disjunctions that P refutes a part
+    of."""
+    of_goal = {*_tests(goal)}
+    common = (f for f in p if of_goal.intersection(_tests(f)))
+    return [*dict.fromkeys((*common, *(f for f in p if _partly_refuted(f, p, sigma))))]
+
+
+def _tests(e: Expr) -> Iterator[Expr]:
+    """The tests of the choices in an expression."""
+    return (t.args[0] for t in subterms(e) if isinstance(t, Op) and t.op in ("?:", "||", "int"))
+
+
+def _partly_refuted(e: Expr, p: P, sigma: Signature) -> bool:
     """Whether P has the opposite of a part of a disjunction."""
     match e:
         case Op("||", sides):
-            return any({*assume((), one, sigma, False)} <= {*p} or partly_refuted(one, p, sigma) for one in sides)
+            return any({*assume((), one, sigma, False)} <= {*p} or _partly_refuted(one, p, sigma) for one in sides)
     return False

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
-from itertools import combinations, pairwise
+from functools import cache, reduce
+from itertools import chain, pairwise, product
 from math import prod
 
 from checker import limits
@@ -174,8 +174,11 @@ class Ranges:
         return self._facts("<=", ends)
 
     def failed(self, firsts: Sequence[int | None]) -> P:
-        """The facts of a lane that fails, by the first of the range of each test; none where it may fail several."""
-        return self._facts(">=", firsts) if sum(first is not None for first in firsts) == 1 else ()
+        """The facts of a lane that fails, by the first of the range of each test: that it fails one of these."""
+        failing = [t.each(">=", k)[1:] for t, k in zip(self.tests, firsts, strict=True) if k is not None]
+        if len(failing) == 1:
+            return self._facts(">=", firsts)
+        return (reduce(lambda a, b: Op("||", (a, b)), chain(*failing)),) if all(failing) else ()
 
     def _facts(self, op: str, numbers: Sequence[int | None]) -> P:
         each = zip(self.tests, numbers, strict=True)
@@ -193,13 +196,17 @@ def ranges_of(
         return None
     tests, turned, whole = found.tests, found.turned, (price(True, ()), price(False, ()))
 
-    def cost(passing: bool, *parted: int, at: int | None = None) -> Fraction:
-        """Of a side where some tests part lanes, at one place, else anywhere."""
-        numbers = [(test.gap if at is None else at) if k in parted else None for k, test in enumerate(tests)]
+    @cache
+    def cost(passing: bool, numbers: tuple[int | None, ...]) -> Fraction:
+        """Of a side where some tests part lanes."""
         return price(passing != turned, found.passed(numbers) if passing else found.failed(numbers))
 
+    def alone(k: int, passing: bool) -> Callable[[int], Fraction]:
+        """The same where one does."""
+        return lambda n: cost(passing, tuple(n if i == k else None for i in range(len(tests))))
+
     parted = [k for k, test in enumerate(tests) if test.gap]
-    sides = {k: [cache(lambda n, k=k, side=side: cost(side, k, at=n)) for side in (True, False)] for k in parted}
+    sides = {k: (alone(k, True), alone(k, False)) for k in parted}
     pieces, sums, least = dict[int, list[tuple[int, int]]](), set[Fraction](), max(whole)
     for k, (passed, failed) in sides.items():
         gap = tests[k].gap
@@ -207,15 +214,25 @@ def ranges_of(
         pieces[k] = here = [(low + 1, high) for low, high in pairwise((0, *ends))]
         sums |= {passed(high) + failed(low) for low, _ in here for _, high in here if low <= high}
         least = max(least, *(passed(high) + failed(low) for low, high in here))
-    for both in combinations(parted, 2):
-        least = max(least, cost(True, *both) + whole[not turned])
-    for most in sorted(c for c in {least, *sums} if least <= c < sum(whole)):
-        joined = tuple(
-            tuple(_joined(pieces[k], sides[k][0], sides[k][1], most)) if k in sides else () for k in range(len(tests))
-        )
-        if prod(len(ends) + 1 for ends in joined) <= limits.RANGES + 1:
-            return replace(found, ends=joined)
-    return None
+    best, ranges = (sum(whole, Fraction(0)), 0), None
+    for most in sorted({least, *sums}):
+        if not least <= most < best[0]:
+            continue
+        joined = tuple(tuple(_joined(pieces[k], *sides[k], most)) if k in sides else () for k in range(len(tests)))
+        size = prod(len(ends) + 1 for ends in joined)
+        if size <= limits.RANGES + 1:
+            several = (numbers for numbers in _together(joined) if sum(k is not None for k in numbers[0]) > 1)
+            rank = max([most, *(cost(True, ends) + cost(False, firsts) for ends, firsts in several)]), size
+            if rank < best:
+                best, ranges = rank, replace(found, ends=joined)
+    return ranges
+
+
+def _together(joined: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int | None, ...], tuple[int | None, ...]]]:
+    """The ends and the firsts of ranges, one of each test, None beyond them."""
+    each = [[(None, None), *((end, low + 1) for low, end in pairwise((0, *ends)))] for ends in joined]
+    for one in product(*each):
+        yield tuple(end for end, _ in one), tuple(first for _, first in one)
 
 
 def _joined(

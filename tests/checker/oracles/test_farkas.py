@@ -641,11 +641,15 @@ def test_what_a_product_loses_pays_for_the_rest(more: str, holds: bool) -> None:
         ("y >= n || x <= n; y < n", "x < n + 1", True),
         ("y >= n || x <= n; y <= n", "x < n + 1", False),
         ("x <= n || y >= n || x == n; y < n", "x < n + 1", True),
+        ("y >= n || x <= n; y < 3; n > 5", "x < n + 1", True),
+        ("y >= n || x <= n; y < 3; n > 1", "x < n + 1", False),
+        ("y >= n || x >= n; n > 3", "y > 3 || x > 3", True),
+        ("y >= n || x >= n; n > 2", "y > 3 || x > 3", False),
     ],
 )
 def test_a_choice_that_a_fact_has_too(p: str, goal: str, holds: bool) -> None:
     """Once a flag says that x is n at most, half of x is, too: in its case, the fact is what is left of it. So it is
-    with a fact of which others say that a part does not hold."""
+    with a fact of which others say, or show, that a part does not hold."""
     sigma = replace(SIGMA, locals={**SIGMA.locals, "b": BOOL})
     context = replace(CONTEXT, sigma=sigma)
     facts = conj([parse_expr(e, sigma) for e in p.split(";")], sigma)

@@ -33,6 +33,9 @@ NUMBERS = (-5, 0, 1, 2, 7, 8, 9, 10, 17, 30, 31, 32, 33, 34, 40, 63, 64, 65, 100
         ("if (t >= n || threadIdx.y >= m) B[16 * t] = 1; else B[8 * t + 2] = 1;", (32, 4, 1), 34, 32),
         ("int y = threadIdx.y; if (y < m) B[8*t + 256*y] = 1; else B[8*t + 256*y + 128] = 2;", (16, 4, 1), 32, 32),
         ("int y = threadIdx.y; if (t < n && y < m) B[8*t + 128*y] = 1; else B[t + 16*y] = 1;", (16, 4, 1), 32, 32),
+        ("int y = threadIdx.y; if (t < n && y < m) B[8*t + 128*y] = 1; else B[8*t + 128*y] = 2;", (16, 4, 1), 36, 32),
+        ("int y = threadIdx.y; if (t >= n || y >= m) B[8*t + 128*y] = 1; else B[8*t + 128*y] = 2;", (16, 4, 1), 36, 32),
+        ("if (t < n && t >= m) B[8 * t] = 1; else B[8 * t] = 2;", (32, 1, 1), 52, 32),
     ],
 )  # fmt: skip
 def test_no_lane_is_paid_for_on_both_sides(
