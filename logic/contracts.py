@@ -155,6 +155,16 @@ class Contract:
         return ()
 
 
+def unchanging(array: str) -> Contract:
+    """The contract that says of an array no more than that it is stable: each of its elements is what it is.
+
+    >>> print(unchanging("A"))
+    forall i: A[i] <= A[i]
+    """
+    item = element(array, Var(f"{BOUND}0"))
+    return Contract(((None, None),), Op("<=", (item, item)))
+
+
 def arrays_of(contracts: Iterable[Contract]) -> frozenset[str]:
     """The arrays that contracts speak of."""
     return frozenset[str]().union(*(c.arrays for c in contracts))

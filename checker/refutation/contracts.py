@@ -9,7 +9,7 @@ from itertools import islice, product
 from math import prod
 from typing import Final
 
-from logic.contracts import BOUND, Contract, arrays_of, as_reads, elements
+from logic.contracts import BOUND, Contract, arrays_of, as_reads, elements, unchanging
 from logic.contracts import element as at_index
 from logic.operators import denote
 from logic.potentials import ELEMENT
@@ -205,7 +205,8 @@ NARROW: Final = 16
 def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:
     """The limits that elements have by their types, as contracts on arrays that no thread writes: on narrow ones, where
     they lead to elements that contracts speak of, or loops are counted by them; on any, where loops are counted by what
-    they lead to, and all elements of that have contracts."""
+    they lead to, and all elements of that have contracts. Of other wide ones that loops are tested by no more is told
+    than that they are stable, so that bounds may speak of their elements."""
     types, body, about = reading.types.arrays, reading.kernel.body, arrays_of(contracts)
     plain = {a for a in stable(reading) - reading.tables.keys() if len(types.get(a, ())) == 1}
 
@@ -224,7 +225,9 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     if anywhere := [t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole]:
         told = told.union(*map(_made_of(body, arrays_read), anywhere))
     told &= plain
-    return tuple(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high)))
+    limits = set[str]().union(*map(_made_of(body, arrays_read), _tests(body))) & plain - about - told
+    steady = (a for a in sorted(limits) if all(t.bits > NARROW for t in types[a]))
+    return (*(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high))), *map(unchanging, steady))
 
 
 def _made_of(body: Stmt, arrays: Callable[[Expr], Iterable[str]]) -> Callable[[Expr], set[str]]:

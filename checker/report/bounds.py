@@ -34,7 +34,7 @@ from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Per, Result
 from checker.synthesis.walk import Stuck
 from logic.assertions import Context, P, show_p
-from logic.contracts import arrays_of
+from logic.contracts import arrays_of, unchanging
 from logic.derivation import Derivation
 from logic.metrics import Hardware, Metric
 from logic.rules import SOUND
@@ -77,7 +77,7 @@ def assumptions(kernel: Kernel, context: Context, notes: Iterable[str] = (), bar
     are what reading the source assumed, which may say some of the idealisations themselves."""
     ideal = idealised(context.hardware)
     contracts = context.launch.contracts
-    given = [f"given: {c}" for c in contracts]
+    given = [f"given: {c}" for c in contracts if c not in map(unchanging, c.arrays)]
     if contracts:
         arrays = " or ".join(sorted(arrays_of(contracts)))
         given.append(f"what the kernel writes is no part of {arrays}, which nothing else changes meanwhile")
