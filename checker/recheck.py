@@ -738,7 +738,9 @@ class Program:
         want(alignment % sector == alignment % word == 0, "bases are not aligned")
         self.worth = lru_cache(1 << 12)(self._worth)
         self.ordered: Callable[[Facts], list[Expr]] = lru_cache(MAX_KEPT)(partial(sorted, key=repr))
-        self.written = {row[1].partition(".")[0] for row in document["statements"] if row[:1] == ("write",)}
+        writes = [(row[1], row[1].partition(".")[0]) for row in document["statements"] if row[:1] == ("write",)]
+        others = {name for name, a in self.arrays.items() if a.elem[0] == "base"}  # through them no integer changes
+        self.written = {root for name, root in writes if name not in others or not MEMORY.fullmatch(root)}
         self.launches = any(op == LAUNCH for e in document.get("expressions", ()) for _, op, *_ in mentions(e, "op"))
         self.stable: set[str] = set()
         rows = document["launch"].get("contracts", ())

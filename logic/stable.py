@@ -55,7 +55,8 @@ def root(array: str) -> str:
 
 def unwritten(kernel: Kernel) -> frozenset[str]:
     """The arrays of integers in global memory that nothing in a kernel writes to, nor may write to: what they hold
-    stays as it is through the whole grid, if they share no memory with others that are written.
+    stays as it is through the whole grid, if they share no memory with others that are written. A pointer that leads
+    anywhere may lead to any of them, unless numbers that are no integers are all that is written through it.
 
     >>> from logic.syntax import INT, Array, Const, Write
     >>> arrays = tuple(Array(name, "global", INT, 4) for name in ("A", "B", "B.as_char"))
@@ -63,7 +64,8 @@ def unwritten(kernel: Kernel) -> frozenset[str]:
     ['A']
     """
     all_ = [*statements(kernel.body)]
-    written = {root(s.array) for s in all_ if isinstance(s, Write)}
+    others = {a.name for a in kernel.arrays if a.elem.kind == "base" and ANYWHERE.fullmatch(root(a.name))}
+    written = {root(s.array) for s in all_ if isinstance(s, Write) and s.array not in others}
     launches = any(isinstance(t, Op) and t.op == LAUNCH for s in all_ for e in evaluated(s) for t in subterms(e))
     if launches or any(map(ANYWHERE.fullmatch, written)):
         return frozenset()

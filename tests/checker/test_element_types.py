@@ -227,7 +227,8 @@ def test_small_data_are_as_long_as_ranges_are(
 
 
 LIMITS: Final = """struct Part { int start, count; float w; };
-__global__ void k(const int *len, const unsigned *size, long long *wide, const Part *part, int *out, int n) { BODY }
+__global__ void k(const int *len, const unsigned *size, const long long *wide, const Part *part, int *out, int n,
+                  float *const *rows, int *const *cells) { BODY }
 """
 
 
@@ -243,6 +244,8 @@ __global__ void k(const int *len, const unsigned *size, long long *wide, const P
             "3 + max(0, part.count[blockIdx.x])",
         ),
         ("int r = len[n]; for (int j = 0; j < size[r]; j++) out[j] = 0;", "2 + 2*max(0, size[len[n]])"),
+        ("int m = len[n]; for (int j = 0; j < m; j++) rows[n][j] = 0;", "1 + 2*max(0, len[n])"),
+        ("int m = len[n]; for (int j = 0; j < m; j++) cells[n][j] = 0;", None),
         ("len[n]; int m = ((int *)len)[n]; for (int j = 0; j < m; j++) ((int *)len)[j] = 0;", None),
         ("int m = ((volatile int *)len)[n]; for (int j = 0; j < m; j++) out[j] = 0;", None),
         ("int m = out[n]; for (int j = 0; j < m; j++) out[j] = 0;", None),
