@@ -177,7 +177,8 @@ def temporary(node: Node | None) -> bool:
         return node is not None and (len(node.children) != 1 or temporary(node.children[0]))
     if node.kind == "UNEXPOSED_EXPR":
         inner = operand(node)
-        return inner is not None and (temporary(inner) or _name_of(inner) != _name_of(node))
+        based = inner is not None and inner.type.kind == node.type.kind == "record"  # the name of a base class
+        return inner is not None and (temporary(inner) or (not based and _name_of(inner) != _name_of(node)))
     if node.kind in CASTS:
         return temporary(operand(node)) or to_a_value(node)
     if node.kind == "CALL_EXPR":

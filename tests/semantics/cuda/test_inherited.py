@@ -151,3 +151,31 @@ struct E : B { int y; __device__ E(int q) : B(q), y(q + 10) {} };
 def test_a_method_of_a_base_has_the_base_of_an_object_made_for_it(read: Callable[..., Reading], tmp_path: Path) -> None:
     bodies = ["A[0] = -D(n);", "A[0] = D(n).m();", "A[0] = -E(n);", "A[0] = E(n).m();"]
     assert differences(read, HIDING, bodies, tmp_path) == []
+
+
+CAST = """
+struct P { int x; __device__ int g() { return ++x; } }; struct Q : P { int y; };
+__device__ int look(const P &p, int &x) { x = 50; return p.x; }
+struct Base { int x; __device__ Base(int x) : x(x) {} __device__ virtual void f() { x += 1; } };
+struct D : Base { __device__ D(int x) : Base(x) {} __device__ void f() override { x *= 2; } };
+struct E : D { int z = 1; __device__ E(int x) : D(x) {}
+  __device__ void f() override { x *= 5; Base::f(); static_cast<D &>(*this).D::f(); z++; } };
+"""
+CASTS = [
+    "D d(n); static_cast<Base &>(d).f(); A[0] = d.x; ((Base &)d).f(); A[1] = d.x;",
+    "Q q{{n}, 1}; A[0] = static_cast<P &>(q).g(); A[1] = ((P &)(q)).g(); A[2] = static_cast<P>(q).g(); A[3] = q.x;",
+    "E e(n); Base &b = e; b.f(); A[0] = e.x + 100 * e.z; static_cast<D &>(b).f(); A[1] = e.x;",
+    "E e(n); static_cast<Base &>(static_cast<D &>(e)).f(); A[0] = e.x;",
+]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
+def test_a_cast_to_a_reference_to_a_base_names_the_object(read: Callable[..., Reading], tmp_path: Path) -> None:
+    assert differences(read, CAST, CASTS, tmp_path) == []
+
+
+@pytest.mark.parametrize("cast", ["static_cast<const P &>(q)", "(P &)q"])
+def test_such_a_cast_as_an_argument_is_no_copy(refused: Callable[[str, str], None], cast: str) -> None:
+    refused(
+        f"{CAST} __global__ void k(int *A) {{ Q q{{}}; A[0] = look({cast}, q.x); }}", "what the reference 'p' refers"
+    )
