@@ -1,5 +1,5 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out two of three.
+dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out four of five.
 Which tests are slow: those that slow.txt lists, which `make slow` measures anew, like dear.txt. Garbage is collected
 less often, and not at all before the first test."""
 
@@ -31,7 +31,7 @@ others take less than a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
 DEAR_LIMIT: Final = 0.2
-"""Seconds that a case takes on average, from which on a function with MANY cases is dear: two of three of its cases are
+"""Seconds that a case takes on average, from which on a function with MANY cases is dear: four of five of its cases are
 left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs,
 and so do those that are marked `whole`."""
 MANY: Final = 2
@@ -62,12 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]:
-    """The cases that only the long run has: two of three of dear functions."""
+    """The cases that only the long run has: four of five of dear functions."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if not item.get_closest_marker("whole"):
             cases[_function(item.nodeid)].append(item)
-    return {item for name in dear for i, item in enumerate(cases[name]) if i % 3}
+    return {item for name in dear for i, item in enumerate(cases[name]) if i % 5}
 
 
 @pytest.fixture(autouse=True, scope="session")
