@@ -108,6 +108,9 @@ def deriving(specifier: Node, base: str) -> str | None:
     path = None if template is None or template.kind != "CLASS_TEMPLATE" else _path(template)
     if template is None or path is None:
         return None
+    words = {text for c in (specifier, *filter(_is_parameter, template.children)) for text, _ in c.tokens()}
+    if "..." in words or not words.isdisjoint(template.unit.macros.predefined):
+        return None  # S<int, float> derives from C<int>, too, if T is a pack
     given = dict(zip(_written(specifier), _parts(base.partition("<")[2].rpartition(">")[0]), strict=False))
     listed = [given.get(c.name, "").strip() for c in template.children if _is_parameter(c)]
     return f"{path}<{', '.join(listed)}>" if all(re.fullmatch(r"[\w:<>, *&+-]+", text) for text in listed) else None

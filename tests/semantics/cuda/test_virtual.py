@@ -207,6 +207,8 @@ DERIVING = {
     "A<long>": "template <class T> using C = A<T>; template <class T> struct B : C<T> {};",
     "A<char>": "template <class T> struct C { using D = A<T>; }; template <class T> struct B : C<T>::D {};",
     "A<short>": "template <template <class> class T> struct B : T<short> {};",
+    "A<unsigned>": "template <class... T> struct B : A<T>... {};",
+    "A<char *>": "\n#define PACK ...\ntemplate <class PACK T> struct B : A<T> PACK {};\n",
     "A<float>": "template <class T, int = (sizeof(T) > 4)> struct C { F }; template <class T> struct B : C<T> {};",
 }
 
