@@ -118,13 +118,19 @@ def is_fleet(args: argparse.Namespace) -> bool:
 
     only, kind = Path(args.files[0]), what_is(args.files[0])
     several = len(args.files) > 1 or kind == "folder" or args.format == "jsonl" or wants_pages(args)
-    asked = any((own := getattr(args, name)) is not None and own is not False and own != [] for name in FLEET)
+    asked = bool(_asked(args))
     if several or asked or kind != "file" or (found := nearest(only)) is None:
         return several or asked
     if (alone := next((option for name, option in ALONE.items() if getattr(args, name)), None)) is None:
         return True
     sys.stderr.write(f"{found}: warning: not read with {alone}: say here what it has, such as --block\n")
     return False
+
+
+def _asked(args: argparse.Namespace) -> list[str]:
+    """The options among FLEET that are given, as they are written."""
+    given = [name for name in FLEET if getattr(args, name) not in (None, False, [])]
+    return ["-p" if name == "database" else f"--{name.replace('_', '-')}" for name in given]
 
 
 @dataclass(slots=True)
@@ -146,7 +152,8 @@ def run(args: argparse.Namespace) -> int:
 
     for name, option in ALONE.items():
         if getattr(args, name):
-            told = "Name one source, no folder, and leave out options for several, such as --jobs and --config."
+            left = f", and leave out {' and '.join(given)}" if (given := _asked(args)) else ""
+            told = f"Name one source, no folder{left}."
             raise OptionProblem(f"{option} is for one source alone", advice=told)
     one = bool(args.certificate) and args.certificate.endswith(".json")
     if one and (len(args.files) > 1 or what_is(args.files[0]) != "file"):
