@@ -52,7 +52,7 @@ def _is_flag(c: Expr, body: Stmt, sigma: Signature) -> bool:
 
 def lowered(flag: Expr, sigma: Signature) -> Expr:
     """The condition under which the loop does not go on."""
-    return conj((Op("!", (flag,)),), sigma)[0]
+    return next(iter(conj((Op("!", (flag,)),), sigma)), TRUE)
 
 
 def holds(p: P, fact: Expr) -> bool:

@@ -54,6 +54,7 @@ def valid(found: Result, n: int, m: int) -> int:
         ("int i = 1; while (true) { x += A[0]; i *= 2; if (i > n) break; x += A[0]; }", 13 + 4),
         ("int i = 0; while (true) { i++; if (i >= n) break; if (A[i] == 7) continue; x += A[0]; }", 198 + 4),
         ("while (n-- > 0) { x += A[0]; if (A[t] == n) break; }", 500 + 4),
+        ("for (int i = 0; i < n && 7 != 7; i++) { x += A[0]; if (m & i) break; }", 0 + 4),  # which never turns
         # lanes that differ
         ("int i = t; while (true) { x += A[0]; i += 32; if (i >= n) break; x += A[0]; }", 7 + 4),
         ("int i = 0; while (true) { x += A[0]; i += 1; if (i >= t) break; x += A[0]; }", 61 + 4),
