@@ -8,10 +8,11 @@ class of an instance of a template. So it is the declarations of structures that
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.ctype import innermost
 from semantics.cuda.errors import unsupported
 from semantics.cuda.inherited import inherited
@@ -24,6 +25,9 @@ _MAKES: Final = (
 )  # fmt: skip
 _NULL: Final = "CXX_NULL_PTR_LITERAL_EXPR"
 _ADVICE: Final = "Use its fields one by one."
+_GUIDE: Final = re.compile("<deduction guide for (.*)>")
+_GUIDED: Final = "Mark the guides __host__ __device__."
+_SCOPES: Final = ("NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL", "STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 
 
 def odd(node: Node, lives: bool = False) -> str:
@@ -172,6 +176,8 @@ def check_objects(function: Node) -> None:
     labels, name = False, ""
     for node in (n for part in (*function.arguments, *function.children) for n in part.walk()):
         labels = labels or node.kind == "LABEL_STMT"
+        if node.kind == "TEMPLATE_REF" and node.name in guided(node.unit):
+            raise unsupported(f"'{node.name}', which has deduction guides of the host alone,", node.loc, _GUIDED)
         if node.kind == "COMPOUND_STMT":
             allowed |= {id(part) for decl in guards(node, known) for part in (decl, *decl.children[-1:])}
         elif node.kind == "CXX_NEW_EXPR":
@@ -184,6 +190,20 @@ def check_objects(function: Node) -> None:
             raise unsupported(f"the destructor of '{found}' as a value", node.loc, _ADVICE)
     if name and labels:
         raise unsupported(f"a 'goto' beside the destructor of '{name}'", function.loc, "Write it without labels.")
+
+
+@lru_cache(maxsize=UNITS)
+def guided(unit: Unit) -> frozenset[str]:
+    """The templates of structures that have a deduction guide that is not marked __device__: clang takes it for one of
+    the host alone, and CUDA's own compiler uses it in kernels, too."""
+    todo, found = [*unit.root().children], set[str]()
+    while todo:
+        node = todo.pop()
+        if (m := _GUIDE.fullmatch(node.name)) and not any(c.kind == "CUDADEVICE_ATTR" for c in node.children):
+            found.add(m[1])
+        if node.kind in _SCOPES and not in_shim(node):
+            todo += node.children
+    return frozenset(found)
 
 
 def guards(block: Node, known: dict[int, str] | None = None) -> list[Node]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
@@ -217,3 +218,20 @@ def test_casts_of_rows_of_what_derives_are_refused(read: Reader, parameter: str,
         read(
             f"{types}__global__ void k({parameter}) {{ {declared} {target} *p = {cast}; p[threadIdx.x] = {target}(); }}"
         )
+
+
+GUIDED = """
+template <class T> struct W { T v; __host__ __device__ W(T x) : v(x) {} };
+namespace m { template <class T> struct U { T v; __host__ __device__ U(T x) : v(x) {} }; MARK U(int) -> U<long>; }
+MARK W(int) -> W<long>;
+struct S { int a; __device__ S(int n) { W w(n); a = sizeof(w); } };
+"""
+
+
+@pytest.mark.parametrize("body", ["W w(n); A[0] = sizeof(w);", "A[0] = sizeof(m::U(n));", "S s(n); A[0] = s.a;"])
+def test_guides_that_clang_takes_for_the_hosts(read: Reader, body: str) -> None:
+    """CUDA's compiler deduces 8 bytes for all of these (nvcc 13.0), clang 4 for those whose guide has no mark."""
+    text = f"{GUIDED}__global__ void k(int *A, int n) {{ {body} }}"
+    with pytest.raises(CudaError, match=r"'[WU]', which has deduction guides of the host alone"):
+        read(text.replace("MARK", ""))
+    assert "8" in show_stmt(read(text.replace("MARK", "__host__ __device__")).kernel.body)
