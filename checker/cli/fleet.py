@@ -129,7 +129,8 @@ def is_fleet(args: argparse.Namespace) -> bool:
 
 def _asked(args: argparse.Namespace) -> list[str]:
     """The options among FLEET that are given, as they are written."""
-    given = [name for name in FLEET if getattr(args, name) not in (None, False, [])]
+    told = {name: getattr(args, name) for name in FLEET}
+    given = [name for name, own in told.items() if own is not None and own is not False and own != []]  # 0 is given
     return ["-p" if name == "database" else f"--{name.replace('_', '-')}" for name in given]
 
 
