@@ -195,7 +195,7 @@ def _name(st: State, node: Node, _: Use) -> Expr:
         return integer(node)
     if decl.name == "warpSize" and in_shim(decl):
         return Param("warpSize", node.loc)
-    if decl.identity not in st.bindings and (decl.type.const or not node.name):
+    if is_number(st, node):
         value = node.evaluate()
         t = scalar(decl.type)
         if isinstance(value, int) and t is not None and t.kind != "base":
@@ -203,6 +203,13 @@ def _name(st: State, node: Node, _: Use) -> Expr:
         if isinstance(value, int | float) and t is not None and t.kind == "base":
             return _real(float(value), t, node.loc)
     return load(st, place(st, node), node.type, node.loc)
+
+
+def is_number(st: State, node: Node) -> bool:
+    """Whether a name is that of a constant that is no variable of miniCUDA: its value stands for it."""
+    decl = node.referenced
+    known = decl is None or decl.identity in st.bindings or not (decl.type.const or not node.name)
+    return not known and isinstance(node.evaluate(), int | float)
 
 
 def _real(value: float, t: Type, loc: Loc | None) -> Expr:

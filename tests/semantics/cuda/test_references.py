@@ -55,6 +55,13 @@ template <class T> __device__ int same_bits(short (&h)[2]) { return f3((T)h[0]);
 PARAMS = "int *A, S *P, Made *M, int n"
 
 CASES = {
+    "const int c = 4; const int &r = c; A[r] = get(c);": """\
+        r <- 4;
+        x <- 4;
+        A[r] <- x + x;""",
+    "const int c = 4; auto f = [&](auto &x) { return x; }; A[f(c)] = 1;": """\
+        x <- 4;
+        A[x] <- 1;""",
     "const int &r = (int)n; n = 5; A[r] = 1;": """\
         n_0 <- n;
         r <- n_0;
