@@ -497,6 +497,10 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
         return place
     if t.kind == "record" and t.const and not holds(decl) and not is_virtual(decl.type_decl):
         return Parts(st.fresh(decl.name), ())  # a tag: nothing is read of it
+    if decl.parent is not None and decl.parent.kind in ("FUNCTION_DECL", "CXX_METHOD") and t.const:
+        raise unsupported(
+            f"the address of the constant '{decl.name}'", loc, "Copy it to a variable, and take that of it."
+        )
     raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")
 
 
