@@ -222,10 +222,11 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
     leading = (t.index for t in _reads(body) if t.array in about)
     whole = {a for c in contracts if not any(map(any, c.ranges)) for a in c.arrays}
     told = set[str]().union(*map(of, (*counted, *leading)))
-    if anywhere := [t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole]:
-        told = told.union(*map(_made_of(body, arrays_read), anywhere))
+    every = _made_of(body, arrays_read)
+    anywhere = (t.index for e in counted for t in subterms(e) if isinstance(t, Read) and t.array in whole)
+    told = told.union(*map(every, anywhere))
     told &= plain
-    limits = set[str]().union(*map(_made_of(body, arrays_read), _tests(body))) & plain - about - told
+    limits = set[str]().union(*map(every, _tests(body))) & plain - about - told
     steady = (a for a in sorted(limits) if all(t.bits > NARROW for t in types[a]))
     return (*(c for a in sorted(told) for t in types[a] for c in within(a, (t.low, t.high))), *map(unchanging, steady))
 

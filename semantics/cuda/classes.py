@@ -16,7 +16,7 @@ from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.ctype import innermost
 from semantics.cuda.errors import unsupported
 from semantics.cuda.inherited import inherited
-from semantics.cuda.shim import in_shim
+from semantics.cuda.shim import in_shim, own
 
 _SPECIAL: Final = ("CONSTRUCTOR", "DESTRUCTOR")
 _MAKES: Final = (
@@ -196,12 +196,12 @@ def check_objects(function: Node) -> None:
 def guided(unit: Unit) -> frozenset[str]:
     """The templates of structures that have a deduction guide that is not marked __device__: clang takes it for one of
     the host alone, and CUDA's own compiler uses it in kernels, too."""
-    todo, found = [*unit.root().children], set[str]()
+    todo, found = [*own(unit)], set[str]()
     while todo:
         node = todo.pop()
         if (m := _GUIDE.fullmatch(node.name)) and not any(c.kind == "CUDADEVICE_ATTR" for c in node.children):
             found.add(m[1])
-        if node.kind in _SCOPES and not in_shim(node):
+        if node.kind in _SCOPES:
             todo += node.children
     return frozenset(found)
 

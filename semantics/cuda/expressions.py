@@ -195,21 +195,22 @@ def _name(st: State, node: Node, _: Use) -> Expr:
         return integer(node)
     if decl.name == "warpSize" and in_shim(decl):
         return Param("warpSize", node.loc)
-    if is_number(st, node):
-        value = node.evaluate()
+    if (value := constant_of(st, node)) is not None:
         t = scalar(decl.type)
         if isinstance(value, int) and t is not None and t.kind != "base":
             return literal(value, t, node.loc)
-        if isinstance(value, int | float) and t is not None and t.kind == "base":
+        if t is not None and t.kind == "base":
             return _real(float(value), t, node.loc)
     return load(st, place(st, node), node.type, node.loc)
 
 
-def is_number(st: State, node: Node) -> bool:
-    """Whether a name is that of a constant that is no variable of miniCUDA: its value stands for it."""
+def constant_of(st: State, node: Node) -> int | float | None:
+    """The value that stands for the name of a constant that is no variable of miniCUDA; None of other names."""
     decl = node.referenced
-    known = decl is None or decl.identity in st.bindings or not (decl.type.const or not node.name)
-    return not known and isinstance(node.evaluate(), int | float)
+    if decl is None or decl.identity in st.bindings or not (decl.type.const or not node.name):
+        return None
+    value = node.evaluate()
+    return value if isinstance(value, int | float) else None
 
 
 def _real(value: float, t: Type, loc: Loc | None) -> Expr:

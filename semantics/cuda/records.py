@@ -47,7 +47,7 @@ from semantics.cuda.classes import (
 from semantics.cuda.convert import based, called, convert, retyped, zero
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
-from semantics.cuda.expressions import condition, expr, is_number
+from semantics.cuda.expressions import condition, constant_of, expr
 from semantics.cuda.lambdas import is_lambda, made
 from semantics.cuda.order import check_order
 from semantics.cuda.places import MOST, element, evaluated, frozen, member, registers, store
@@ -234,7 +234,7 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     if inner is not None and is_copy(inner):
         raise unsupported(f"the reference '{decl.name}' to a part of a copy", value.loc, "Give the copy a name.")
     if inner is not None and t.inner is not None and (inner.type.name, inner.type.kind) == (t.inner.name, t.inner.kind):
-        if inner.kind == "DECL_REF_EXPR" and (own := scalar(inner.type)) is not None and is_number(st, inner):
+        if inner.kind == "DECL_REF_EXPR" and (own := scalar(inner.type)) and constant_of(st, inner) is not None:
             return copied(st, decl, value, own, use)
         found = frozen(st, place(st, inner, use), decl.name)
         if isinstance(found, Bits):  # the reference is one to a copy
