@@ -204,6 +204,16 @@ class Elaborator(Walk[Poly]):
         found = [*filter(is_closed, found), *([] if sayable(direct) else found)]
         return {own: found[0]} if found else {}
 
+    def equated(self, node: Step, q: Poly, /) -> Poly:
+        return substitute(q, self.equal(node))
+
+    def equal(self, node: Step) -> dict[Leaf, Poly]:
+        """The values of variables by an assumption, those that potentials before it can say."""
+        here = {*map(Var, node.before.x)}
+        assumed = (c for c in node.after.p if c not in node.before.p)
+        known = definitions(assumed).items()
+        return {x: p for x, p in known if is_closed(p) and all(isinstance(t, Param) or t in here - {x} for t in leaves(p))}
+
     def assigned(self, node: Step, stmt: Assign, q: Poly) -> Poly:
         """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""
         if stmt.var not in variables(q):

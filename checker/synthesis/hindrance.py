@@ -219,10 +219,10 @@ _BEGINS: Final = "Bound that on the other side, too: before a loop that counts u
 def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
     how long they are at most, or how large elements are, or that each is less than its index where loops go from one to
-    another; and where indices from memory lead. Nothing where the kernel
-    writes to the array, or where it is not in global memory: no contract can be about it."""
+    another; and where indices from memory lead. Where the kernel writes to the array, or where it is not in global
+    memory, no contract can be about it, but an assumption about what is read."""
     if not _contracted(array, flow, context):
-        return ""
+        return " Or read it into a variable before, and say what is known of that: //@ assume x <= q;"
     reads = [
         t
         for s in statements(flow.stmt)

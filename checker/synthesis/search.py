@@ -131,6 +131,10 @@ class Search(Walk[Linear]):
     def renamed(self, _: Step, __: Assign, q: Linear, /) -> Linear:
         return q
 
+    def equated(self, node: Step, q: Linear, /) -> Linear:
+        known = self.elaborator.equal(node)
+        return q.mapped(lambda m: substitute(monomial(m), known)) if known else q
+
     def assigned(self, node: Step, stmt: Assign, q: Linear) -> Linear:
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
         if known := self.elaborator.told(node, stmt):

@@ -116,6 +116,10 @@ class Walk(ABC, Generic[A]):
         """q after an assignment, with what P says that the variable is where its value before cannot be said."""
 
     @abstractmethod
+    def equated(self, node: Step, q: A, /) -> A:
+        """q after an assumption, with what variables are by it in their place."""
+
+    @abstractmethod
     def stated(self, node: Cut, q: A) -> A:
         """The potential that an outline states, which has to cover q; q where it states none."""
 

@@ -43,6 +43,9 @@ def _assume(w: Walk[A], node: Step, post: Point[A]) -> Proof[A]:
     stmt = node.stmt
     if not isinstance(stmt, Assume):
         raise TypeError("an assumption is meant")
+    if (other := w.equated(node, post.q)) != post.q:
+        proof = _assume(w, node, Point(post.p, other, post.x))
+        return w.weaken(proof, proof.pre, post)
     pre = Point(node.before.p, post.q, node.before.x)
     values: dict[str, Value] = named("", pre) | {"e": stmt.cond}
     return w.conclude("Q:Assume", pre, stmt, post, stmt.loc, lambda: (values, ()))

@@ -19,6 +19,16 @@ LIMITED = """__global__ void k(const int *A, int *B, int m) {
     B[t] = x;
 }
 """
+HANDED = """//@ requires forall i: 0 <= len[i];
+__global__ void k(const int *len, float *A) {
+    __shared__ int n;
+    if (threadIdx.x == 0) n = len[blockIdx.x];
+    __syncthreads();
+    int m = n;
+    //@ assume m == len[blockIdx.x];
+    for (int i = threadIdx.x; i < m; i += 32) A[i] = 1;
+}
+"""
 CHASE = """__global__ void k(const int *next, int *out, int limit) {
     int p = threadIdx.x;
     //@ loop turns <= limit;
@@ -42,7 +52,11 @@ def bound(path: str, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str
 
 @pytest.mark.parametrize(
     ("text", "told", "given"),
-    [(LIMITED, "8 + max(0, m)", "e <= m, at "), (CHASE, "4 + 32*max(0, limit)", "turns.line3 < limit, at ")],
+    [
+        (LIMITED, "8 + max(0, m)", "e <= m, at "),
+        (CHASE, "4 + 32*max(0, limit)", "turns.line3 < limit, at "),
+        (HANDED, "1 + 4*max(0, ceil(len[blockIdx.x]/32))", "m == len[blockIdx.x], at "),
+    ],
 )
 def test_a_bound_by_what_is_assumed_inside(
     text: str, told: str, given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
