@@ -17,11 +17,12 @@ from semantics.cuda.classes import bases, is_template, is_virtual
 from semantics.cuda.errors import unsupported
 from semantics.cuda.hidden import CONSTRUCTOR, DESTRUCTOR, numbered, of_destructors, reached, spelled
 from semantics.cuda.inherited import deriving, template_of
-from semantics.cuda.scan import METHODS
+from semantics.cuda.scan import METHODS, is_generic
 from semantics.cuda.shim import own
 
 _TEMPLATES: Final = ("CLASS_TEMPLATE", "CLASS_TEMPLATE_PARTIAL_SPECIALIZATION", "FUNCTION_TEMPLATE")
 _CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL")
+_MEMBERS: Final = (*_CLASSES, *METHODS, "CONSTRUCTOR", "DESTRUCTOR", "VAR_DECL")
 _BODY: Final = "COMPOUND_STMT"
 _DERIVED: Final = "warpbound_derives"
 _CALL: Final = "warpbound_calls"
@@ -35,7 +36,7 @@ def _classes(unit: Unit) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     todo = [(node, False) for node in reversed(own(unit))]
     while todo:
         node, inside = todo.pop()
-        inside = inside or node.kind in _TEMPLATES
+        inside = inside or _has_instances(node)
         if inside and node.kind == "CXX_BASE_SPECIFIER":
             hidden.append(node)
         elif inside or node.kind not in _CLASSES or node.name.startswith(CONSTRUCTOR):
@@ -44,6 +45,17 @@ def _classes(unit: Unit) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
             found.append(node)
         todo += [(c, inside) for c in reversed(node.children)]
     return tuple(found), tuple(hidden)
+
+
+def _has_instances(node: Node) -> bool:
+    """Whether classes in a declaration are other ones in each instance: in that of a template, in that of a member of
+    one, wherever it stands, and in a lambda with parameters of any type."""
+    if node.kind == "LAMBDA_EXPR":
+        return is_generic(node)
+    within = node if node.kind in _MEMBERS else None
+    while within is not None and within.kind not in _TEMPLATES:
+        within = within.parent
+    return within is not None or node.kind in _TEMPLATES
 
 
 def _is_one(decl: Node, of: Node) -> bool:

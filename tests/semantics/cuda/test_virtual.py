@@ -226,6 +226,32 @@ def test_templates_of_classes_that_may_derive_from_one_are_found(read: Reader, o
         read(source, "k")
 
 
+@pytest.mark.parametrize(
+    "deriving",
+    [
+        "template <class T> struct B { struct I; }; template <class T> struct B<T>::I : A<T> {};",
+        "template <class T> struct B { struct M { struct I; }; }; template <class T> struct B<T>::M::I : A<int> {};",
+        "template <class T> struct B { void f(); }; template <class T> void B<T>::f() { struct L : A<int> {}; }",
+        "template <class T> struct B { B(); }; template <class T> B<T>::B() { auto f = [] { struct L : A<int> {}; }; }",
+        "void f() { auto g = [](auto x) { struct L : A<int> {}; return x; }; }",
+        "void f() { auto g = []<class T>(int x) { struct L : A<int> {}; return x; }; }",
+    ],
+)
+def test_classes_are_other_ones_in_each_instance_of_what_they_stand_in(read: Reader, deriving: str) -> None:
+    """A member of a template has instances also where it is defined outside of it; a lambda of any type has them."""
+    before = "template <class T> struct A { __device__ virtual int f() { return 1; } };"
+    with pytest.raises(CudaError, match="from which a template of classes may derive"):
+        read(f"{before}{deriving} __global__ void k(A<int> **s, int *A) {{ A[0] = s[0]->f(); }}", "k")
+
+
+def test_a_specialisation_of_a_member_has_one_class(read: Reader) -> None:
+    before = """struct A { __device__ virtual int f() { return 1; } }; template <class T> struct B { A *f(); };
+    template <> A *B<int>::f() { struct L : A { __device__ int f() override { return 2; } }; return new L; }\n"""
+    assert "2;" in show_stmt(
+        read(f"{before} __global__ void k(A **s, int *A) {{ A[0] = s[0]->f(); }}", "k").kernel.body
+    )
+
+
 REFUSED = {
     "A[0] = l->f();": "the recursive function 'f' is not supported",
     "M<int> m; T &t = m; A[0] = t.f() + m.f();": "",
