@@ -462,7 +462,7 @@ class _Analysis(Analysis):
         outside, turning = self.live, live.turning(item, self.live)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
-            if turns is not None:
+            if turns is not None and not (_nested(body) and _doubled(item.cond, body, facts)):
                 return self.unrolled(item, state, turns)
         if item.rule is None and item.invariant == Partial():
             first = self.peeled(item, body, state) or self.flagged(item, body, state) or self.few(item, body, state)
@@ -519,6 +519,26 @@ class _Analysis(Analysis):
         self.live = outside
         cycle: Cycle = self.taken(self.book.loops, found, state, item.rule)
         return cycle
+
+
+def _nested(body: Stmt) -> bool:
+    """Whether loops are in loops of a body, of which each turn that is taken apart would write a copy."""
+    loops = (s for s in statements(body) if isinstance(s, While))
+    return any(isinstance(inner, While) for loop in loops for inner in statements(loop.body))
+
+
+def _doubled(cond: Expr, body: Stmt, facts: Facts) -> bool:
+    """Whether a loop doubles a counter that begins at a power of two, or halves one to 0: a logarithm is how often it
+    turns, and no larger. It may go by other powers of two."""
+    known = facts.without(written(body)).numbers
+    for x in local_vars(cond) & written(body):
+        (by, shift), start = factor(x, body, facts), facts.numbers.get(Var(x), 0)
+        to_zero = [value(cond, known | {Var(x): k}) for k in (0, 1)] == [False, True]
+        if shift or by.numerator.bit_count() + by.denominator.bit_count() != 2:
+            return False
+        if not (start.bit_count() == 1 if by > 1 else by < 1 and to_zero):
+            return False
+    return True
 
 
 def _settled(c: Expr, known: P) -> bool:

@@ -74,6 +74,32 @@ def test_logarithmic_loops_by_other_factors_and_in_nests(body: str, bound: str |
 
 
 @pytest.mark.parametrize(
+    ("start", "test", "step", "unrolled", "turns"),
+    [
+        (8, "x > 0", "x / 2", False, 4),
+        (2, "x < 9", "x * 2", False, 3),
+        # a logarithm is not how often these turn
+        (8, "x > 2", "x >> 1", True, 2),
+        (3, "x < 9", "x * 2", True, 2),
+    ],
+)
+def test_outer_loops_of_nests_are_not_unrolled_where_a_logarithm_counts_them(
+    start: int, test: str, step: str, unrolled: bool, turns: int
+) -> None:
+    """Each turn would write a copy of two loops; the bound is as low without."""
+    inside = "y <- 0; while (y < m) { z <- 0; while (z < n) { A[0] <- z; z <- z + 1; } y <- y + 1; }"
+    found = result(f"x <- {start}; while ({test}) {{ {inside} x <- {step}; }}")
+    assert valid(found) == pot(f"{turns}*max(0, m)*max(0, n)")
+    assert found.derivation is not None
+    applied, left = list[str](), [found.derivation]
+    while left:
+        one = left.pop()
+        applied.append(one.rule)
+        left.extend(one.premises)
+    assert applied.count("Q:Unroll") == (turns + 1 if unrolled else 0)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "x <- 0; while (x < n) { A[0] <- 1; x <- x * 2; }",
