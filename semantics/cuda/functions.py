@@ -25,7 +25,7 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.heads import check_condition, check_if
 from semantics.cuda.lambdas import keep
 from semantics.cuda.lost import blanked
-from semantics.cuda.places import load, parameter
+from semantics.cuda.places import is_outside, load, parameter
 from semantics.cuda.scan import METHODS, targets, variable
 from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS, null_pointer
@@ -75,7 +75,7 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
     known = st.functions.get(decl.identity)
     if isinstance(known, Chosen):
         return replace(known, index=st.saved(known.index, INT))
-    if known is not None or not _outside(decl) or not function_type(decl):
+    if known is not None or not is_outside(decl) or not function_type(decl):
         return known
     if decl.initialiser is not None or decl.storage == "EXTERN":  # another file has it, and functions of its own
         return _declared(st, decl)
@@ -252,12 +252,6 @@ def _inside(node: Node) -> Node:
     return node
 
 
-def _outside(decl: Node) -> bool:
-    """Whether a variable is declared outside of all functions, for the device."""
-    attributes = {c.kind for c in decl.children}
-    return decl.kind == "VAR_DECL" and bool({"CUDADEVICE_ATTR", "CUDACONSTANT_ATTR"} & attributes)
-
-
 def _declared(st: State, decl: Node) -> Node | Chosen | None:
     init = decl.initialiser
     found = None if init is None else named_function(st, init)
@@ -271,7 +265,7 @@ def _table(st: State, node: Node) -> tuple[Node | None, ...]:
     node = _inside(node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
     found = () if decl is None else _listed(st, decl)
-    if decl is None or not found or not (_outside(decl) or decl.type.const):
+    if decl is None or not found or not (is_outside(decl) or decl.type.const):
         return ()
     if not decl.type.const:
         st.note(f"'{decl.name}' holds the functions that it is declared with")
@@ -320,7 +314,7 @@ def _filled(st: State, table: Node, index: Node) -> Chosen | None:
     """The functions that an element may lead to of a table that the host fills, and its number, which is read there."""
     table = _inside(table)
     decl = table.referenced if table.kind == "DECL_REF_EXPR" else None
-    if decl is None or not _outside(decl) or decl.initialiser is not None or decl.type.kind != "array":
+    if decl is None or not is_outside(decl) or decl.initialiser is not None or decl.type.kind != "array":
         return None
     if decl.storage == "EXTERN":  # another file has it, and functions of its own
         return None

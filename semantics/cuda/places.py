@@ -41,6 +41,7 @@ from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
 from semantics.cuda.regions import cell, is_region
+from semantics.cuda.shapes import null_pointer
 from semantics.cuda.state import (
     Address,
     Binding,
@@ -417,6 +418,11 @@ def is_shared(decl: Node) -> bool:
     return "CUDASHARED_ATTR" in _attributes(decl)
 
 
+def is_outside(decl: Node) -> bool:
+    """Whether a variable is declared outside of all functions, for the device."""
+    return decl.kind == "VAR_DECL" and bool({"CUDADEVICE_ATTR", "CUDACONSTANT_ATTR"} & _attributes(decl))
+
+
 def shared(st: State, decl: Node) -> Address:
     """A `__shared__` variable as an array: flattened, its length known where the type says it."""
     t = decl.type
@@ -490,6 +496,9 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
             note_table(st, decl, address.root)
         return address
     if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:
+        if t.kind == "pointer" and decl.initialiser is not None and not null_pointer(decl.initialiser):
+            what = f"the pointer '{decl.name}', declared outside of the kernel with what it leads to,"
+            raise unsupported(what, loc, "Use what it leads to by its own name.")
         st.note(f"'{decl.name}', declared outside of the kernel, is taken as a parameter")
         place = parameter(st, st.fresh(decl.name), t, loc)
         if not isinstance(place, Param | Fields | Address):

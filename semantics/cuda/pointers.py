@@ -26,6 +26,7 @@ from semantics.cuda.places import (
     dropped,
     evaluated,
     frozen,
+    is_outside,
     is_shared,
     load,
     member,
@@ -217,6 +218,9 @@ def _named(st: State, node: Node) -> Place:
         st.emit(*(Assign(v.name, builtin_index(decl.name, a, node.loc), node.loc) for a, v in axes))
         return Parts(decl.name, tuple(axes))
     bound = binding(st, decl, node.loc)
+    if isinstance(bound, Address) and decl.type.kind == "pointer" and is_outside(decl):  # what it leads to, not it
+        what = f"a change or the address of the pointer '{decl.name}', declared outside of the kernel,"
+        raise unsupported(what, node.loc, "Copy it to a variable of the kernel.")
     return Pointer(decl.identity) if isinstance(bound, Moving) else bound
 
 

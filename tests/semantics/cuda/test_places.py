@@ -236,6 +236,33 @@ def test_variables_outside(read: Read) -> None:
     assert reading.notes == ("'c', declared outside of the kernel, is taken as a parameter",)
 
 
+@pytest.mark.parametrize(
+    ("body", "supported"),
+    [
+        ("p[n] = 1;", True),
+        ("int *r = p; r++; r[n] = 1;", True),
+        ("int *r = n > 3 ? p : q; *r = 1;", True),
+        ("(n > 3 ? p : A)[n] = 1;", True),
+        ("if (p) A[0] = p == q;", True),
+        ("(n > 3 ? p : q) = A + 1; p[n] = 1;", False),
+        ("((long long *)&p)[0] += 4; p[n] = 1;", False),
+        ("atomicExch((unsigned long long *)&p, (unsigned long long)A); p[n] = 1;", False),
+        ('asm("st.global.u64 [%0], %1;" : : "l"(&p), "l"(A + 1)); p[n] = 1;', False),
+        ("int *&r = p; r = A + 1; p[n] = 1;", False),
+        ("p++;", False),
+        ("a[n] = 1;", False),
+    ],
+)
+def test_pointers_outside_stay_as_they_are(body: str, supported: bool, read: Read) -> None:
+    """One is what the host gives it; its address was taken for what it leads to, and so a change of it for another."""
+    source = kernel("int *A, int n", body, "__device__ int *p, *q = nullptr; __device__ int g[9], *a = g + 1;")
+    if supported:
+        read(source)
+        return
+    with pytest.raises(CudaError, match="declared outside of the kernel"):
+        read(source)
+
+
 def test_flat_two_dimensional_parameter(lower: Lower) -> None:
     assert lower("q[n][1] = 2;", "", "int (*q)[8], int n") == "q[n * 8 + 1] <- 2;"
 
