@@ -245,6 +245,9 @@ class Search(Walk[Linear]):
         yield from (p for p in early if p not in inner)
         yield from (a * b for a in ends.get(id(node), ()) for b in early)
         yield from (a * b for a in own for b in early if b not in inner)
+        if rows := _rows(node, self.context, self.wide)[0]:  # of a triangle, up to where it ends early
+            first = ends.get(id(node), ())
+            yield from (a * b for i, a in enumerate(first) for b in (*first[i:], *rows))
 
     def turn(self, node: Cycle, q: Linear, head: Point[Linear]) -> Proof[Linear]:
         body, start = self.body(node.body, head), node.body.start

@@ -40,6 +40,11 @@ EXACT: list[tuple[str, Cost]] = [
      lambda n, _: min(5, up(n)) * min(3, up(n)) + 4),
     ("for (int i = 0; i < n; i++) { if (i == 5) break; for (int j = 0; j < m; j++) x += A[0]; }",
      lambda n, m: min(5, up(n)) * up(m) + 4),
+    # rows of a triangle, up to where it ends early
+    ("for (int i = 0; i < n; i++) { if (i < m) for (int j = 0; j <= i; j++) x += A[0]; }",
+     lambda n, m: min(up(n), up(m)) * (min(up(n), up(m)) + 1) // 2 + 4),
+    ("for (int i = 0; i < n; i++) { if (i >= m) break; for (int j = 0; j <= i; j++) x += A[0]; }",
+     lambda n, m: min(up(n), up(m)) * (min(up(n), up(m)) + 1) // 2 + 4),
     # two ways out
     ("for (int i = 0; i < n; i++) { if (i == 5) break; if (i == 9) continue; x += A[0]; if (i == 7) break; }",
      lambda n, _: min(5, up(n)) + 4),
