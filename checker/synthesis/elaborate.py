@@ -212,7 +212,9 @@ class Elaborator(Walk[Poly]):
         here = {*map(Var, node.before.x)}
         assumed = (c for c in node.after.p if c not in node.before.p)
         known = definitions(assumed).items()
-        return {x: p for x, p in known if is_closed(p) and all(isinstance(t, Param) or t in here - {x} for t in leaves(p))}
+        return {
+            x: p for x, p in known if is_closed(p) and all(isinstance(t, Param) or t in here - {x} for t in leaves(p))
+        }
 
     def assigned(self, node: Step, stmt: Assign, q: Poly) -> Poly:
         """Q[x <- e] as a potential over X and parameters. Raises Stuck where it is none."""
