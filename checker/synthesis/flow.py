@@ -80,6 +80,7 @@ from logic.syntax import (
     Tid,
     Var,
     While,
+    evaluated,
     local_vars,
     put,
     reads_array,
@@ -462,7 +463,7 @@ class _Analysis(Analysis):
         outside, turning = self.live, live.turning(item, self.live)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
-            if turns is not None and not (_nested(body) and _doubled(item.cond, body, facts)):
+            if turns is not None and not _repeated(item.cond, body, facts):
                 return self.unrolled(item, state, turns)
         if item.rule is None and item.invariant == Partial():
             first = self.peeled(item, body, state) or self.flagged(item, body, state) or self.few(item, body, state)
@@ -521,16 +522,11 @@ class _Analysis(Analysis):
         return cycle
 
 
-def _nested(body: Stmt) -> bool:
-    """Whether loops are in loops of a body, of which each turn that is taken apart would write a copy."""
-    loops = (s for s in statements(body) if isinstance(s, While))
-    return any(isinstance(inner, While) for loop in loops for inner in statements(loop.body))
-
-
-def _doubled(cond: Expr, body: Stmt, facts: Facts) -> bool:
-    """Whether a loop doubles a counter that begins at a power of two, or halves one to 0: a logarithm is how often it
-    turns, and no larger. It may go by other powers of two."""
-    known = facts.without(written(body)).numbers
+def _repeated(cond: Expr, body: Stmt, facts: Facts) -> bool:
+    """Whether a loop is as well left whole: there are loops in it, of which each turn would be a copy, nothing but its
+    test reads its counter, and a logarithm is how often it turns, and no larger. That is so where the counter is
+    doubled from a power of two, or halved to 0, or by other powers of two."""
+    known, parts = facts.without(written(body)).numbers, [*statements(body)]
     for x in local_vars(cond) & written(body):
         (by, shift), start = factor(x, body, facts), facts.numbers.get(Var(x), 0)
         to_zero = [value(cond, known | {Var(x): k}) for k in (0, 1)] == [False, True]
@@ -538,7 +534,10 @@ def _doubled(cond: Expr, body: Stmt, facts: Facts) -> bool:
             return False
         if not (start.bit_count() == 1 if by > 1 else by < 1 and to_zero):
             return False
-    return True
+        others = (e for s in parts if not (isinstance(s, Assign) and s.var == x) for e in evaluated(s))
+        if any(x in local_vars(e) for e in others):
+            return False
+    return any(isinstance(s, While) for s in parts)
 
 
 def _settled(c: Expr, known: P) -> bool:
