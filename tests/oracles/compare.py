@@ -256,30 +256,36 @@ def claimed(c: Case, reading: Reading, seen: Seen, tell: Callable[[Told], None])
 
 def within(seconds: int, c: Case, reading: Reading, seen: Seen) -> Verdict:
     """`claimed` in a process of its own, which is ended after a while."""
+    told = apart(seconds, len(COUNTED), lambda tell: claimed(c, reading, seen, tell))
+    claims = Counter(kind for kind, _ in told)
+    if left := len(COUNTED) - claims.total():
+        claims["not found in time"] += left
+    false = next((why for _, why in told if why), "")
+    return Verdict(c.name, "false" if false else "bounded", false, claims)
+
+
+def apart(seconds: int, most: int, work: Callable[[Callable[[Told], None]], None]) -> list[Told]:
+    """What work tells, at most so many times, in a process of its own that is ended after a while."""
     here, there = multiprocessing.Pipe(False)
 
-    def work() -> None:
+    def telling() -> None:
         try:
-            claimed(c, reading, seen, there.send)
+            work(there.send)
         except SourceError as e:
             there.send(("refused: " + str(e).split("\n")[0], ""))
 
-    process = multiprocessing.get_context("fork").Process(target=work)
+    process = multiprocessing.get_context("fork").Process(target=telling)
     process.start()
     there.close()
-    claims, false, end = Counter[str](), "", time.monotonic() + seconds
+    told, end = list[Told](), time.monotonic() + seconds
     try:
-        while claims.total() < len(COUNTED) and here.poll(max(0, end - time.monotonic())):
-            kind, why = here.recv()
-            claims[kind] += 1
-            false = false or why
+        while len(told) < most and here.poll(max(0, end - time.monotonic())):
+            told.append(here.recv())
     except EOFError:
         pass
     process.kill()
     process.join()
-    if left := len(COUNTED) - claims.total():
-        claims["not found in time"] += left
-    return Verdict(c.name, "false" if false else "bounded", false, claims)
+    return told
 
 
 def tried(

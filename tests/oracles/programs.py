@@ -7,9 +7,11 @@ variables have a value; what else C++ leaves undefined (an overflow) is seen whe
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from tests.oracles.aliases import BEFORE, Aliases
 from tests.oracles.classes import CELLS, NUMBERS, Class, D, Function, Scope, T
+from tests.oracles.templated import as_function_template, as_template
 
 
 class Writer(Aliases):
@@ -654,6 +656,12 @@ class Writer(Aliases):
         c.makes.append(params)
         return f"  {D}{c.name}({head}) : {', '.join(inits)} {body}\n" if inits else f"  {D}{c.name}({head}) {body}\n"
 
+    def perhaps_template(self, text: str) -> str:
+        """A class or a function, some of them as a template. Its draws are its own: others stay what they are."""
+        draw = Random(f"{self.seed}: {len(text)}")
+        make = as_template if text.startswith("struct") else as_function_template
+        return make(text, draw) if draw.random() < 0.25 else text
+
     def program(self) -> str:
         """The kernel and what stands before it, in a namespace."""
         parts = [BEFORE]
@@ -662,6 +670,7 @@ class Writer(Aliases):
             if self.odds(0.5):
                 parts.append(self.free())
         parts += [self.free() for _ in range(self.draw.randint(0, 2))]
+        parts = [self.perhaps_template(part) for part in parts]
         s = Scope(calls=list(self.functions), pointers=["A"], fixed=["n", "t"], numbers=[("x", "int"), ("y", "int")])
         body = self.statements(s, 2, 3, 7)
         out = [n for n, _ in s.numbers if n.isidentifier() or n.count(".") == 1]

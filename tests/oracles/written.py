@@ -113,9 +113,11 @@ class Verdict:
     why: str = ""
 
 
-def compiled(texts: Mapping[int, str], folder: Path, level: str = "-O0") -> dict[int, list[Trace] | None]:
-    """What the host makes of programs, by their seeds: nothing for those that it does not compile or that leave what
-    C++ defines."""
+def compiled(
+    texts: Mapping[int, str], folder: Path, level: str = "-O0", lanes: int = LANES
+) -> dict[int, list[Trace] | None]:
+    """What so many lanes do in programs by the host, by their seeds: nothing for those that it does not compile, none
+    for those that leave what C++ defines."""
     assert COMPILER is not None
     left = dict(texts)
     while left:
@@ -148,7 +150,7 @@ def compiled(texts: Mapping[int, str], folder: Path, level: str = "-O0") -> dict
             left.pop(s)
     if not left:
         return dict.fromkeys(texts)
-    given = [f"-D{name}={n}" for name, n in (("LANES", LANES), ("CELLS", CELLS), ("N", N), ("TABLE", TABLE))]
+    given = [f"-D{name}={n}" for name, n in (("LANES", lanes), ("CELLS", CELLS), ("N", N), ("TABLE", TABLE))]
     (folder / "watch.cpp").write_text(_WATCH)
     subprocess.run(
         [str(COMPILER), "-O0", *given, "watch.cpp", "host.o", "-o", "host"], cwd=folder, check=True, timeout=600
@@ -156,7 +158,7 @@ def compiled(texts: Mapping[int, str], folder: Path, level: str = "-O0") -> dict
     out = subprocess.run([folder / "host"], capture_output=True, check=True, timeout=600).stdout.decode().splitlines()
     found: dict[int, list[Trace] | None] = dict.fromkeys(texts)
     for i, seed in enumerate(left):
-        here = out[LANES * i : LANES * (i + 1)]
+        here = out[lanes * i : lanes * (i + 1)]
         if "undefined" in here:
             found[seed] = []
             continue
