@@ -105,6 +105,12 @@ def makes(decl: Node) -> bool:
     return any(c.kind in ("CONSTRUCTOR", "FUNCTION_TEMPLATE") and _own(c, decl) for c in decl.members)
 
 
+def made_by_parts(decl: Node) -> bool:
+    """Whether a structure has a part with a constructor."""
+    parts = [p.type_decl for p in (*bases(decl), *decl.fields) if innermost(p.type).kind == "record"]
+    return any(makes(p) or made_by_parts(p) for p in parts)
+
+
 def acts_when_made(decl: Node) -> bool:
     """Whether something happens when a structure is made that is given no value: it, or a part of it, has a constructor
     of its own, or a field with an initialiser."""

@@ -24,11 +24,11 @@ from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point, seen
-from semantics.cuda.records import fields, initialised, reference, undefined, union, values, variable
+from semantics.cuda.records import declared, fields, fill, initialised, reference, undefined, union, values, variable
 from semantics.cuda.regions import null, unit
 from semantics.cuda.shapes import bare, described
 from semantics.cuda.shim import is_shim
-from semantics.cuda.state import Address, Chosen, Moving, Pointer, State
+from semantics.cuda.state import Address, Chosen, Moving, Place, Pointer, State, Use
 from semantics.cuda.unions import is_union, laid
 
 
@@ -172,6 +172,17 @@ def _with_braces(init: Node) -> bool:
 def _function(st: State, decl: Node) -> Node | Chosen | None:
     """The function that a pointer leads to which nothing changes."""
     return None if decl.initialiser is None or st.changed[decl.identity] else named_function(st, decl.initialiser)
+
+
+def listed(st: State, braces: Node, loc: Loc | None, use: Use) -> Place:
+    """An array, a structure or a union of one thread that has no name, with the values of a list."""
+    if braces.type.kind == "array":
+        return in_braces(st, braces, loc)
+    if is_union(braces):
+        return union(st, braces, braces, use)
+    made = declared(st, "t", braces)
+    fill(st, made, braces, use)
+    return made
 
 
 def in_braces(st: State, braces: Node, loc: Loc | None) -> Address:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from semantics.cuda.clang import Node
@@ -24,6 +25,7 @@ from semantics.cuda.templates import lambda_of
 _ADVICE: Final = "Write it as a device function."
 _VARIABLES: Final = ("VAR_DECL", "PARM_DECL", "UNEXPOSED_DECL")
 _DEFAULTS: Final = {"&": True, "=": False}
+_THIS: Final = "*this"
 
 
 def is_lambda(node: Node) -> bool:
@@ -90,8 +92,14 @@ def keep(st: State, node: Node) -> None:
     kind = node.type_decl.identity
     st.lambdas[kind] = node
     st.captured_by[kind] = copies
-    if st.frame.this is not None:
-        st.this_of[kind] = st.frame.this
+    this = st.frame.this
+    if this is not None and this.decl is not None and _THIS in named:
+        copied = st.copy(st, this.decl)
+        if not isinstance(copied, Parts) or "mutable" in [text for text, _ in node.tokens()]:
+            raise unsupported(f"the capture '{_THIS}' of this object", node.loc, "Capture a copy of it by a name.")
+        this = replace(this, place=copied)
+    if this is not None:
+        st.this_of[kind] = this
 
 
 def _variable(st: State, node: Node, name: Node) -> Binding:
@@ -121,7 +129,7 @@ def copies_now(st: State, node: Node) -> bool:
         node = node.children[0]
     default, named = _introducer(node)
     found = [name.referenced for name in _captured(node)]
-    return any(used and not named.get(used.name, default) and not _steady(st, used) for used in found)
+    return _THIS in named or any(used and not named.get(used.name, default) and not _steady(st, used) for used in found)
 
 
 @contextmanager
@@ -216,6 +224,8 @@ def _introducer(node: Node) -> tuple[bool | None, dict[str, bool]]:
                 named[name] = False
             case ["&", name] if name.isidentifier():
                 named[name] = True
+            case ["*", "this"]:
+                named[_THIS] = False
             case _:
                 raise unsupported(f"the capture '{' '.join(item)}'", node.loc, "Use [&].")
     return default, named

@@ -15,8 +15,9 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_on_copy
 from semantics.cuda.errors import CudaError
 from semantics.cuda.lambdas import inside, is_lambda
-from semantics.cuda.places import is_shared
+from semantics.cuda.places import is_kept
 from semantics.cuda.scan import is_this, listed, owner, targets, variable
+from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import ATOMICS, SEVERAL, in_shim
 from semantics.cuda.state import Address, Binding, Local, Moving, Parts, Pointer, State
 
@@ -169,7 +170,7 @@ def _bound(st: State, node: Node) -> Binding | None:
         node = node.children[-1]
     if node.kind == "DECL_REF_EXPR" and node.referenced is not None:
         return _value(st, st.bindings.get(node.referenced.identity))
-    if node.kind == "UNEXPOSED_EXPR" and node.children and node.type.kind == "record":
+    if node.kind in CASTS and node.children and node.type.kind == "record":
         whole = _bound(st, node.children[-1])
         return _field(whole, f"<{node.type.name}>") or whole if isinstance(whole, Parts) else None
     this = None if st.frame.this is None else st.frame.this.place
@@ -346,7 +347,7 @@ def _found_by(st: State, node: Node) -> set[str]:
     match node.kind:
         case "DECL_REF_EXPR":
             bound = _bound(st, node)
-            if node.type.kind == "pointer" and node.referenced is not None and is_shared(node.referenced):
+            if node.type.kind == "pointer" and node.referenced is not None and is_kept(st, node.referenced):
                 return _roots(bound) | {_MEMORY}  # it is read
             return _names(bound) if isinstance(bound, Address | Moving) and node.type.kind == "pointer" else set()
         case "ARRAY_SUBSCRIPT_EXPR":

@@ -423,6 +423,18 @@ def is_outside(decl: Node) -> bool:
     return decl.kind == "VAR_DECL" and bool({"CUDADEVICE_ATTR", "CUDACONSTANT_ATTR"} & _attributes(decl))
 
 
+def is_kept(st: State, decl: Node) -> bool:
+    """Whether the place of a pointer is one in memory: of a shared one, of one of the device that the kernel assigns,
+    or of what a reference refers to."""
+    assigned = decl.loc in st.plan.adrift and is_of_device(decl)
+    return assigned or decl.type.kind == "reference" or is_shared(decl)
+
+
+def is_of_device(decl: Node) -> bool:
+    """Whether a variable is declared in global memory."""
+    return decl.kind == "VAR_DECL" and "CUDADEVICE_ATTR" in _attributes(decl)
+
+
 def shared(st: State, decl: Node) -> Address:
     """A `__shared__` variable as an array: flattened, its length known where the type says it."""
     t = decl.type
@@ -484,7 +496,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
     if "CUDASHARED_ATTR" in attributes:
         return shared(st, decl)
     constant = "CUDACONSTANT_ATTR" in attributes
-    in_memory = t.kind == "array" if constant else "CUDADEVICE_ATTR" in attributes and t.kind != "pointer"
+    whole = t.kind != "pointer" or is_kept(st, decl)
+    in_memory = t.kind == "array" if constant else "CUDADEVICE_ATTR" in attributes and whole
     if constant and in_memory:
         st.note(f"reads of '{decl.name}', in constant memory, count as reads of global memory")
     if in_memory:

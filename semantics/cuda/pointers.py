@@ -26,8 +26,9 @@ from semantics.cuda.places import (
     dropped,
     evaluated,
     frozen,
+    is_kept,
+    is_of_device,
     is_outside,
-    is_shared,
     load,
     member,
     outside,
@@ -48,8 +49,10 @@ from semantics.cuda.shapes import (
     null_pointer,
     only_read,
     operand,
+    steps_from,
     temporary,
     to_reference,
+    used_at_once,
 )
 from semantics.cuda.shim import is_index
 from semantics.cuda.state import (
@@ -105,6 +108,11 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
             return _member(st, node, use)
         case "CONDITIONAL_OPERATOR":
             return _one_of(st, node, within(use))
+        case "BINARY_OPERATOR" if node.operator == ",":
+            st.discard(st, node.children[0], use if use == "part" else "statement")
+            return place(st, node.children[1], within(use))
+        case "INIT_LIST_EXPR" if node.type.kind == "record":
+            return st.listed(st, node, node.loc, use)
         case "CALL_EXPR" if node.type.kind == "record" or gives_reference(node):
             made = st.call(st, node, use)
             if isinstance(made, Place):
@@ -218,10 +226,20 @@ def _named(st: State, node: Node) -> Place:
         st.emit(*(Assign(v.name, builtin_index(decl.name, a, node.loc), node.loc) for a, v in axes))
         return Parts(decl.name, tuple(axes))
     bound = binding(st, decl, node.loc)
-    if isinstance(bound, Address) and decl.type.kind == "pointer" and is_outside(decl):  # what it leads to, not it
-        what = f"a change or the address of the pointer '{decl.name}', declared outside of the kernel,"
-        raise unsupported(what, node.loc, "Copy it to a variable of the kernel.")
+    if isinstance(bound, Address) and decl.type.kind == "pointer" and not is_kept(st, decl):
+        if is_outside(decl):  # what it leads to, not it
+            raise _outside(st, decl, node.loc)
+        return st.pointer(bound)  # its value
     return Pointer(decl.identity) if isinstance(bound, Moving) else bound
+
+
+def _outside(st: State, decl: Node, loc: Loc | None) -> CudaError | Replan:
+    """The exception for the place of a pointer that is declared outside of kernels: one of the device is then held in
+    memory."""
+    if is_of_device(decl):
+        return st.cast_off(decl.loc)
+    what = f"a change or the address of the pointer '{decl.name}', declared outside of the kernel,"
+    return unsupported(what, loc, "Copy it to a variable of the kernel.")
 
 
 def binding(st: State, decl: Node, loc: Loc | None) -> Place | Moving:
@@ -248,7 +266,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
                 given = fetch(st, given, node.type, node.loc)
             if isinstance(given, Address):
                 return given
-        case "CXX_THIS_EXPR" if st.frame.this is not None and _used_at_once(node):
+        case "CXX_THIS_EXPR" if st.frame.this is not None and used_at_once(node):
             this = st.frame.this.place
             return this if isinstance(this, Address) else _variable(st, this)
         case "DECL_REF_EXPR":
@@ -258,9 +276,12 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
         case "BINARY_OPERATOR" if node.operator == "=":
             assigned(st, node, within(use))
             return address(st, node.children[0])
+        case "COMPOUND_ASSIGNMENT_OPERATOR":
+            updated(st, node, within(use))
+            return address(st, node.children[0])
         case "UNARY_OPERATOR" if node.operator == "&":
             found = place(st, node.children[0], use)
-            if isinstance(found, Address) and found.root not in st.registers and _steps_from(node):
+            if isinstance(found, Address) and found.root not in st.registers and steps_from(node):
                 st.note(f"'{found.root}{found.path}' and what follows it is in runs an array of its own")
                 return replace(found.plus(node.children[0].type.size, Const(0)), path=f"{found.path}.row")
             if isinstance(found, Address):
@@ -325,28 +346,6 @@ def _row(st: State, p: Local, node: Node) -> Address | None:
             names.append(found.name)
             end += size
     return in_a_row(st, tuple(names), size, node.loc) if len(names) > 1 and names[0] == p.name else None
-
-
-def _used_at_once(node: Node) -> bool:
-    """Whether `this` is cast to be dereferenced where it stands: what a pointer with its value changes is not seen."""
-    above = node.above
-    while above is not None and above.kind in ("PAREN_EXPR", *CASTS, "CXX_REINTERPRET_CAST_EXPR"):
-        above = above.above
-    return above is not None and (
-        above.kind == "MEMBER_REF_EXPR" or (above.kind == "UNARY_OPERATOR" and above.operator == "*")
-    )
-
-
-def _steps_from(node: Node) -> bool:
-    """Whether a step is made from the address of a field, as in `(&x)[i]`."""
-    inner = node.children[0]
-    above = node.above
-    while above is not None and above.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
-        above = above.above
-    steps = above is not None and (
-        above.kind == "ARRAY_SUBSCRIPT_EXPR" or (above.kind == "BINARY_OPERATOR" and above.operator in ("+", "-"))
-    )
-    return steps and inner.kind == "MEMBER_REF_EXPR"
 
 
 def recast(st: State, node: Node, inner: Node, use: Use) -> Address:
@@ -436,8 +435,8 @@ def _pointer(st: State, node: Node) -> Address:
     if decl is None:
         raise unsupported(f"'{node.name}'", node.loc)
     match binding(st, decl, node.loc):
-        case Address() as found if decl.type.kind == "pointer" and is_shared(decl):  # the place that holds it
-            value = fetch(st, found, decl.type, node.loc)
+        case Address() as found if node.type.kind == "pointer" and is_kept(st, decl):
+            value = fetch(st, found, node.type, node.loc)
             if isinstance(value, Address):
                 return value
         case Address() as found:
@@ -568,6 +567,10 @@ def _one_of(st: State, node: Node, use: Use) -> Place:
         name = st.declare("t", INT, node.loc, settled=True).name
         st.emit(Assign(name, which, node.loc))
         return either(st, a, b, Var(name, node.loc), node.loc)
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        kept = st.bindings[a.key], st.bindings[b.key]
+        if isinstance(kept[0], Address) and isinstance(kept[1], Address):  # nothing changes them
+            return st.pointer(_chosen(st, node, c, (kept[0], kept[1]), (before_a, before_b), node.type.inner))
     first_of, second_of, size = variables(st, a), variables(st, b), max(1, node.type.size)
     if first_of is not None and second_of is not None:
         (first, i), (second, j) = first_of, second_of
@@ -601,9 +604,8 @@ def _moved(st: State, node: Node, use: Use) -> Address:
 def _target(st: State, node: Node, use: Use) -> Place:
     """The pointer that an assignment changes."""
     found = place(st, bare(node), use)
-    decl = bare(node).referenced if bare(node).kind == "DECL_REF_EXPR" else None
-    passed = isinstance(found, Address) and decl is not None and not is_shared(decl)
-    if passed or (isinstance(found, Pointer) and not isinstance(st.bindings[found.key], Moving)):
+    bare(node).referenced if bare(node).kind == "DECL_REF_EXPR" else None
+    if isinstance(found, Pointer) and not isinstance(st.bindings[found.key], Moving):
         raise unsupported("assigning to this pointer", node.loc)
     return found
 

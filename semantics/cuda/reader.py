@@ -32,7 +32,7 @@ from logic.typing import TypeProblem, check_kernel, signature
 from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
-from semantics.cuda.declarations import declaration, in_braces
+from semantics.cuda.declarations import declaration, listed
 from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
@@ -237,7 +237,7 @@ def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, State]:
             declaration=declaration,
             copy=copy,
             destroy=destroy,
-            listed=in_braces,
+            listed=listed,
             unknown_lengths=parsed.unknown_lengths,
             plan=plan,
         )

@@ -41,6 +41,7 @@ from semantics.cuda.classes import (
     is_nameless,
     is_virtual,
     label,
+    made_by_parts,
     makes,
     odd,
 )
@@ -54,7 +55,7 @@ from semantics.cuda.places import MOST, element, evaluated, frozen, member, regi
 from semantics.cuda.pointers import address, deliver, fetch, place, referred
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, bare, described, integer, lvalue, operand, temporary, upward
+from semantics.cuda.shapes import CASTS, bare, described, integer, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
@@ -240,15 +241,16 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
         if isinstance(found, Bits):  # the reference is one to a copy
             return copied(st, decl, value, scalar(inner.type) or INT, use)
         return found
-    if inner is None and t.inner is not None and t.inner.kind == "record" and upward(value):
-        return frozen(st, place(st, value, use), decl.name)
     steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
     if t.inner is None or not steady or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
     if t.inner.kind == "record":
         return initialised(st, decl, value, use)
     if t.inner.kind == "array" and (braces := bare(value)).kind == "INIT_LIST_EXPR":
-        return st.listed(st, braces, decl.loc)
+        return st.listed(st, braces, decl.loc, use)
+    if t.inner.kind == "pointer" and not st.changed[decl.identity]:
+        found = frozen(st, address(st, value, use), decl.name)
+        return st.pointer(found) if isinstance(found, Address) else found
     type_ = scalar(t)
     if type_ is None:
         raise unsupported(f"the parameter '{decl.name}' of type '{t.name}'", value.loc)
@@ -256,8 +258,12 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
 
 
 def copy(st: State, name: Node) -> Binding:
-    """A copy of the variable that an expression names, for a lambda: nothing changes it."""
+    """A copy of a variable that is named, or of the object of a method's class, for a lambda: nothing changes it."""
     t, type_ = name.type, scalar(name.type)
+    if name.kind.endswith("_DECL") and st.frame.this is not None:
+        made_ = declared(st, "this", name, settled=True)
+        put(st, made_, loaded(st, st.frame.this.place, name), name)
+        return made_
     if t.kind == "pointer":
         found = frozen(st, address(st, name), name.name)
         if isinstance(found, Address):
@@ -356,7 +362,8 @@ def is_copy(node: Node) -> bool:
     """Whether an expression makes a copy of a structure, or is a part of one: no other name for what is copied."""
     while node.kind != "CALL_EXPR":
         inner: Node | None = None
-        if node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children):
+        comma = node.kind == "BINARY_OPERATOR" and node.operator == ","
+        if comma or node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children):
             inner = node.children[-1]
         elif node.kind == "ARRAY_SUBSCRIPT_EXPR":
             inner = operand(node.children[0]) if node.children[0].kind in CASTS else None
@@ -365,7 +372,7 @@ def is_copy(node: Node) -> bool:
         if inner is None or inner.type.kind not in ("record", "array"):
             return False
         if node.kind in CASTS and node.kind != "UNEXPOSED_EXPR" and temporary(node):
-            return True
+            return inner.kind != "INIT_LIST_EXPR"  # what has the values of a list is made here
         node = inner
     return copies(node)
 
@@ -384,12 +391,6 @@ def copies_into(node: Node) -> bool:
     """Whether a call assigns one structure to another, as the compiler does it."""
     callee = node.referenced
     return callee is not None and callee.name == "operator=" and callee.is_defaulted
-
-
-def _made_by_parts(decl: Node) -> bool:
-    """Whether a structure has a part with a constructor."""
-    parts = [p.type_decl for p in (*bases(decl), *decl.fields) if innermost(p.type).kind == "record"]
-    return any(makes(p) or _made_by_parts(p) for p in parts)
 
 
 def undefined(node: Node) -> bool:
@@ -412,7 +413,7 @@ def values(st: State, node: Node, use: Use = "part") -> list[Value]:
         check_order(st, node.loc, node.arguments)
         return _given(st, node, node.arguments, node.loc, use, Unordered(st))
     if callee is not None and undefined(node):
-        if in_shim(callee) or not _made_by_parts(node.type_decl):
+        if in_shim(callee) or not made_by_parts(node.type_decl):
             return _given(st, node, (), node.loc, use)
         made = declared(st, "t", node)
         for p, t, _ in scalars(st, made, node):
@@ -448,7 +449,7 @@ def moved(st: State, made_: Place, node: Node, loc: Loc | None) -> list[Value]:
 def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
     """Emit what `T()` is of a structure that has no constructor of the user's for that: zero, where no field says
     otherwise. Gives whether parts of it have constructors, which are still to be called."""
-    if not _made_by_parts(node.type_decl):
+    if not made_by_parts(node.type_decl):
         put(st, p, _given(st, node, (), loc, "whole"), node, loc)
         return False
     for q, t, _ in scalars(st, p, node):

@@ -134,12 +134,15 @@ def _is_place(node: Node) -> bool:
             return any(map(_is_place, node.children[1:]))
         case "UNARY_OPERATOR":
             return node.operator == "*"
+        case "BINARY_OPERATOR" if node.operator == ",":
+            return _is_place(node.children[1])
     return node.kind in _THROUGH and bool(node.children) and _is_place(node.children[-1])
 
 
 def refers(decl: Node) -> bool:
-    """Whether a structure, or one in it, has a field that is a reference, or a base class: that may have one."""
-    return any(c.kind == "CXX_BASE_SPECIFIER" for c in decl.members) or any(
+    """Whether a structure, a base class of it, or one in it, has a field that is a reference."""
+    of = [c for c in decl.members if c.kind == "CXX_BASE_SPECIFIER"]
+    return any(c.type.kind != "record" or refers(c.type_decl) for c in of) or any(
         f.type.kind == "reference" or (innermost(f.type).kind == "record" and refers(f.type_decl)) for f in decl.fields
     )
 
@@ -262,7 +265,8 @@ def _whole(node: Node) -> Node | None:
         row = _decayed(node.children[0])
         return row if row.type.kind == "array" else None
     member = node.kind == "MEMBER_REF_EXPR" and bool(node.children) and node.children[0].type.kind == "record"
-    return node.children[-1] if node.children and (member or node.kind in _THROUGH) else None
+    last = node.kind in _THROUGH or (node.kind == "BINARY_OPERATOR" and node.operator == ",")
+    return node.children[-1] if node.children and (member or last) else None
 
 
 def _decayed(node: Node) -> Node:

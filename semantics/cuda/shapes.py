@@ -82,6 +82,28 @@ def only_read(pointer: Node) -> bool:
     return above is not None and above.kind == "UNEXPOSED_EXPR" and scalar(above.type) is not None
 
 
+def used_at_once(node: Node) -> bool:
+    """Whether `this` is cast to be dereferenced where it stands: what a pointer with its value changes is not seen."""
+    above = node.above
+    while above is not None and above.kind in ("PAREN_EXPR", *CASTS, "CXX_REINTERPRET_CAST_EXPR"):
+        above = above.above
+    return above is not None and (
+        above.kind == "MEMBER_REF_EXPR" or (above.kind == "UNARY_OPERATOR" and above.operator == "*")
+    )
+
+
+def steps_from(node: Node) -> bool:
+    """Whether a step is made from the address of a field, as in `(&x)[i]`."""
+    inner = node.children[0]
+    above = node.above
+    while above is not None and above.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+        above = above.above
+    steps = above is not None and (
+        above.kind == "ARRAY_SUBSCRIPT_EXPR" or (above.kind == "BINARY_OPERATOR" and above.operator in ("+", "-"))
+    )
+    return steps and inner.kind == "MEMBER_REF_EXPR"
+
+
 def declared_constant(pointer: Node) -> bool:
     """Whether a pointer leads to a variable, or is an array, that is declared constant: C++ lets nothing change it."""
     inner = inmost(pointer)
@@ -99,15 +121,20 @@ def declared_constant(pointer: Node) -> bool:
 def lvalue(node: Node) -> Node | None:
     """The variable, field or element that a reference to the expression is a name for; None where it has a value, or
     one of another type, which a reference to something constant gets a copy of."""
-    while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+    while node.kind in ("PAREN_EXPR", *CASTS):
         inner = node.children[-1] if node.kind == "PAREN_EXPR" else operand(node)
-        if inner is None or (inner.type.name, inner.type.kind) != (node.type.name, node.type.kind):
+        if inner is not None and inner.type.kind == node.type.kind == "record" and _name_of(inner) != _name_of(node):
+            return node if _of_family(inner, node) and lvalue(inner) is not None else None
+        whole = node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") or node.type.kind == "record"
+        if inner is None or not whole or _name_of(inner) != _name_of(node):
             return None
         node = inner
     if node.kind == "CONDITIONAL_OPERATOR":
         sides = [lvalue(side) for side in node.children[1:]]
         whole = all(s is not None and (s.type.name, s.type.kind) == (node.type.name, node.type.kind) for s in sides)
         return node if whole else None
+    if node.kind == "BINARY_OPERATOR" and node.operator == ",":
+        return node if lvalue(node.children[1]) is not None else None
     named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
     named = named or gives_reference(node) or to_reference(node)
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
@@ -128,12 +155,9 @@ def to_reference(node: Node) -> bool:
     )
 
 
-def upward(node: Node) -> bool:
-    """Whether an expression is a base class of an object that has a place."""
-    inner = operand(node) if node.kind == "UNEXPOSED_EXPR" else None
-    if inner is None or inner.type.kind != "record" or node.type.kind != "record" or inner.type.name == node.type.name:
-        return False
-    return lvalue(inner) is not None and any(c.kind == "CXX_BASE_SPECIFIER" for c in inner.type_decl.members)
+def _of_family(one: Node, other: Node) -> bool:
+    """Whether one of two structures has a base class: the other one may be that, and a cast to it name its place."""
+    return any(c.kind == "CXX_BASE_SPECIFIER" for n in (one, other) for c in n.type_decl.members)
 
 
 _UNTOLD: Final = frozenset({"&", "&&", "bitand", "and", "#", "%:", "decltype", "typeof", "__typeof__", "auto"})

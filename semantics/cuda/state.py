@@ -279,8 +279,8 @@ class State:
     """Lowers a copy of the variable that an expression names."""
     destroy: Callable[[State, Place, Node], None]
     """Lowers the destructor of an object."""
-    listed: Callable[[State, Node, Loc | None], Address]
-    """Lowers an array without a name that has the values of a list."""
+    listed: Callable[[State, Node, Loc | None, Use], Place]
+    """Lowers an array or a structure without a name that has the values of a list."""
     unknown_lengths: frozenset[int]
     """The offsets of the shared arrays whose declared length is a stand-in."""
     plan: Plan

@@ -172,10 +172,3 @@ CASTS = [
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
 def test_a_cast_to_a_reference_to_a_base_names_the_object(read: Callable[..., Reading], tmp_path: Path) -> None:
     assert differences(read, CAST, CASTS, tmp_path) == []
-
-
-@pytest.mark.parametrize("cast", ["static_cast<const P &>(q)", "(P &)q"])
-def test_such_a_cast_as_an_argument_is_no_copy(refused: Callable[[str, str], None], cast: str) -> None:
-    refused(
-        f"{CAST} __global__ void k(int *A) {{ Q q{{}}; A[0] = look({cast}, q.x); }}", "what the reference 'p' refers"
-    )

@@ -15,6 +15,10 @@ from tests.semantics.cuda.native import COMPILER, differences
 Reader = Callable[..., Reading]
 
 BEFORE = """
+struct M { int x = 3;
+  __device__ int own() { auto f = [*this]() mutable { return x++; }; return f(); }
+  template <class F> __device__ int on(F f, int) { return f(); }
+  __device__ int both(int i) { return on([*this] { return x; }, x = i); } };
 struct S { int x, y; int a[2]; };
 struct W { int q; __device__ int m() const { auto h = [&](int i) { return q + i; }; return h(2); } };
 template <class F> __device__ int apply(F f, int v) { return f(v); }
@@ -47,6 +51,13 @@ template <class F, class... T> __device__ int on(F &&f, T &&...x) {
 template <class F> __device__ int moved(F f, int x) {
   return static_cast<F &&>((f))(x) + (static_cast<const F &>(f))(x); }
 __device__ int two(int a, int b) { return a * b; }
+struct O { int x = 3;
+  __device__ int twice() const { return x * 2; }
+  template <class F> __device__ int on(F f, int k) { x++; return f(k); }
+  __device__ int own(int i) { auto f = [=, *this](int k) { return x + i + this->x * k + twice(); }; x = 7;
+    return f(5) + on([*this](int k) { return k + x; }, 4); }
+  __device__ int inner(int i) { auto f = [*this, i] { auto g = [&] { return x + i; }; return g(); }; x++; return f(); }
+};
 #define LAMBDA [=](int i) { return s + i; }
 #define BEFORE_LAMBDA int z = 1; auto g = [=](int i)
 """
@@ -126,6 +137,8 @@ REFUSED = {
     "auto f = [=](auto i) mutable { s += i; return s; }; A[0] = apply(f, 2);": OWN,
     "int v[2]; auto f = [v](int i) mutable { v[i]++; }; f(1);": "a lambda that changes its copy of 'v' is",
     "auto f = [=](int i) mutable { return s++; }; A[0] = f(1) * 2 + f(2);": CHANGED,
+    "M m; A[0] = m.own();": "the capture '*this' of this object is not supported",
+    "M m; A[0] = m.both(8);": CHANGED,
     "auto f = make(1); auto h = make(2); A[0] = f(1);": "a lambda that is not made here is not supported",
     "A[0] = make(1)(2);": NAMED,
     "auto f = [](int i) { return i; }; int (*g)(int) = f; A[0] = g(1);": "a lambda as a pointer is not supported",
@@ -184,6 +197,7 @@ BODIES = [
     "auto f = [k = n]() mutable { return k++; }; int x = f(); A[0] = f() * 10 + x; auto &g = f; A[1] = g();",
     "for (int i = 0; i < 3; i++) { int c = i; auto f = [c]() mutable { return c += 2; }; f(); A[i] = f(); }",
     "int c = 2; auto f = [c]() mutable { return c += c > 2; }; auto g = [&] { return f(); }; A[0] = g(); A[1] = g();",
+    "O o; A[0] = o.own(n); A[1] = o.x; A[2] = o.inner(n);",
     "int c = 2; auto f = [=](int i) mutable { return A[c++] + i; }; A[0] = f(0); int &r = A[c]; r = 50; A[1] = f(1);",
 ]  # fmt: skip
 

@@ -34,6 +34,11 @@ __device__ int *row(int **p, int i) { return p[i]; }
 __device__ void exchange(int *&a, int *&b) { int *t = a; a = b; b = t; }
 __device__ int total(Node *p) { int s = 0; for (; p; p = p->next) s += p->value; return s; }
 __device__ int first(const int *p, const int *q = nullptr) { if (q != nullptr) return q[0]; return p[0]; }
+__device__ int *held;
+__device__ void lead(int **p, int *to) { *p = to; }
+__device__ void on(int *&p, int by) { *p += by; p += by; }
+template <class T> __device__ const T &most(const T &a, const T &b) { return a < b ? b : a; }
+template <class T> __device__ int second(const T &a) { return a[1]; }
 __device__ View part(View v, int i) { View w; w.data = v.data + i; w.n = v.n - i; return w; }
 """
 SIGNATURE: Final = "int *A, int *B, int **rows, Node **heads, View *views, int n"
@@ -86,6 +91,14 @@ BODIES: Final = [
      "A[0] = p == q; A[1] = p - q;"),
     "rows[0][0] = rows[0][1] = n; views[1].data[0] = views[1].data[n] = 6; rows[1] = rows[2] = B;",
     "A[0] = rows[0] != rows[1]; A[1] = rows[1] < rows[2]; A[2] = rows[2] - rows[1]; A[3] = &rows[1][3] - rows[1];",
+    "held = rows[1]; held[2] = 7; held++; *held += n; A[0] = held == rows[1] + 1; if (!held) A[1] = 1; *held++ = 2;",
+    "held = A; int *&r = held; r[1] = 4; r = B; held[2] = 5; r++; *held = 6; (held += 2)[0] = 8; A[3] = held - B;",
+    "lead(&held, rows[2]); held[1] = 9; lead(&held, B); *held = 3; int **p = &held; (*p)[n] = 1; ++*p; *held = 2;",
+    "int *&r = rows[1]; r[1] = 8; r++; *r = 4; r = rows[0]; rows[1][2] = 6; auto &q = rows[2]; q[n] = 3;",
+    "int *list[2] = {rows[0], rows[1]}; int *&r = list[1]; r[1] = 2; r++; *r = n; list[0] = r; *list[0] += 5;",
+    "on(rows[1], 2); on(rows[1], n); on(views[0].data, 1); View v = views[1]; on(v.data, 1); *v.data = 7;",
+    ("A[0] = second(rows[1]) + second(A + n) + second(B) + second(views[1].data); *most(A, A + 1) = 9; held = B;"
+    "A[1] = second(held) + second(&held[2]);"),
     "void *p = rows[1]; ((int *)p)[2] = 6; short *s = (short *)rows[0]; int *q = (int *)(s + 2); q[0] = 5;",
 ]  # fmt: skip
 
