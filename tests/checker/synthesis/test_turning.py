@@ -40,6 +40,9 @@ EXACT: list[tuple[str, Cost]] = [
      lambda n, _: min(5, up(n)) * min(3, up(n)) + 4),
     ("for (int i = 0; i < n; i++) { if (i == 5) break; for (int j = 0; j < m; j++) x += A[0]; }",
      lambda n, m: min(5, up(n)) * up(m) + 4),
+    # copies of one that is inside a loop that is unrolled
+    ("for (int i = 4; i > 0; i >>= 1) for (int j = 0; j < n; j++) { if (j == 5) break; x += A[i]; }",
+     lambda n, _: 3 * min(5, up(n)) + 4),
     # rows of a triangle, up to where it ends early
     ("for (int i = 0; i < n; i++) { if (i < m) for (int j = 0; j <= i; j++) x += A[0]; }",
      lambda n, m: min(up(n), up(m)) * (min(up(n), up(m)) + 1) // 2 + 4),
