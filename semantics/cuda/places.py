@@ -35,7 +35,7 @@ from logic.syntax import (
 )
 from logic.typing import type_of
 from semantics.cuda.clang import Node
-from semantics.cuda.classes import holds, is_nameless, is_virtual, label
+from semantics.cuda.classes import acts_when_made, bases, holds, is_nameless, is_virtual, label
 from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
@@ -509,8 +509,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
             note_table(st, decl, address.root)
         return address
     if attributes & {"CUDACONSTANT_ATTR", "CUDADEVICE_ATTR"}:
-        if t.kind == "pointer" and decl.initialiser is not None and not null_pointer(decl.initialiser):
-            what = f"the pointer '{decl.name}', declared outside of the kernel with what it leads to,"
+        if _leads(decl):
+            what = f"'{decl.name}', declared outside of the kernel with what a pointer leads to,"
             raise unsupported(what, loc, "Use what it leads to by its own name.")
         st.note(f"'{decl.name}', declared outside of the kernel, is taken as a parameter")
         place = parameter(st, st.fresh(decl.name), t, loc)
@@ -524,6 +524,22 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
             f"the address of the constant '{decl.name}'", loc, "Copy it to a variable, and take that of it."
         )
     raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")
+
+
+def _leads(decl: Node) -> bool:
+    """Whether a pointer, or a structure, may begin with a pointer that leads somewhere, by any of its declarations."""
+    known = [n.initialiser for d in (decl, *decl.patterns) for n in (d, d.definition) if n is not None]
+    pointers = (n for i in known if i is not None for n in i.walk() if n.type.kind == "pointer")
+    if any(n.kind != "INIT_LIST_EXPR" and not null_pointer(n) for n in pointers):
+        return True
+    return decl.type.kind == "record" and _has_pointers(decl.type_decl) and acts_when_made(decl.type_decl)
+
+
+def _has_pointers(record: Node) -> bool:
+    """Whether a structure has fields that are pointers, or a part of it has."""
+    types = {innermost(f.type).kind for f in record.fields}
+    parts = (*bases(record), *(f for f in record.fields if innermost(f.type).kind == "record"))
+    return "pointer" in types or any(_has_pointers(part.type_decl) for part in parts)
 
 
 def builtin_index(name: str, axis: str, loc: Loc | None) -> Expr:

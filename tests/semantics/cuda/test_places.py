@@ -272,6 +272,32 @@ def test_pointers_outside_stay_as_they_are(body: str, supported: bool | str, rea
         read(source)
 
 
+@pytest.mark.parametrize(
+    ("before", "pointer", "supported"),
+    [
+        ("__device__ int *p, *q{}, *r = {}, *s = (int *)0;", "(n > 3 ? p : n > 2 ? q : n ? r : s)", True),
+        ("struct S { int *p; int n; }; __constant__ S s = {nullptr, 3};", "s.p", True),
+        ("struct S { int *p; int k; }; __constant__ S s;", "s.p", True),
+        ("struct Z { static __device__ int *p; }; __device__ int *Z::p = g + 1;", "Z::p", False),
+        ("extern __device__ int *p; __device__ int *f() { return p; } __device__ int *p = g + 1;", "f()", False),
+        ("template <class T> struct Z { static __device__ T *p; }; template <class T> __device__ T *Z<T>::p = g + 1;",
+         "Z<int>::p", False),
+        ("struct S { int *p; int n; }; __constant__ S s = {g + 1, 2};", "s.p", False),
+        ("struct S { int n = 2, *p = g + 1; }; __constant__ S s;", "s.p", False),
+        ("struct S { int *p; constexpr __device__ S() : p(g + 1) {} }; struct R { S s[2]; }; __constant__ R r;",
+         "r.s[1].p", False),
+    ],
+)  # fmt: skip
+def test_pointers_outside_that_lead_somewhere(before: str, pointer: str, supported: bool, read: Read) -> None:
+    """By any declaration of them, or of the structure that they are in."""
+    source = kernel("int *A, int n", f"{pointer}[n] = 1;", f"__device__ int g[9]; {before}")
+    if supported:
+        read(source)
+        return
+    with pytest.raises(CudaError, match="declared outside of the kernel with what a pointer leads to"):
+        read(source)
+
+
 def test_flat_two_dimensional_parameter(lower: Lower) -> None:
     assert lower("q[n][1] = 2;", "", "int (*q)[8], int n") == "q[n * 8 + 1] <- 2;"
 
