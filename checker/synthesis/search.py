@@ -187,8 +187,8 @@ class Search(Walk[Linear]):
             self.program.equations.append((row, -a.get(ONE, Fraction(0))))
 
     def larger(self, a: State, q: Linear, b: State, r: Linear, at: Fork | None = None) -> Linear:
-        """A potential that covers q in a's states and r in b's; about no variable that has one value in all of them,
-        whose multiples could grow for ever as the constant falls."""
+        """A potential that covers q in a's states and r in b's; of nothing that has one value in all of them, whose
+        multiples could grow for ever as the constant falls: no such variable, and no max(0, p) that is 0."""
         turn = None if at is None else self.turns.forks.get(id(at.then))
         known, there = self.facts(a).constants, self.facts(b).constants
         same = {leaf: p for leaf, p in known.items() if leaf.name in self.context.sigma.locals and there.get(leaf) == p}
@@ -199,12 +199,18 @@ class Search(Walk[Linear]):
         top = Linear({})
         more = () if turn is None else (m for base in self.before_branch(turn) for m, _ in substitute(base, same).terms)
         for m in dict.fromkeys((*q.terms, *r.terms, *more)):
-            top = top + unknown(self.fresh("j", free=True), monomial(m))
+            if not self.vanishes(m, a, b):
+                top = top + unknown(self.fresh("j", free=True), monomial(m))
         self.require(a, top - q)
         self.require(b, top - r)
         if at is not None and turn is not None:
             self.heads[id(at.then)] = top
         return top
+
+    def vanishes(self, m: Monomial, *states: State) -> bool:
+        """Whether a product has a factor max(0, p) that is shown to be 0 in all states."""
+        factors = (a for a in m if isinstance(a, Max0))
+        return any(all(self.proves(state, a.arg * -1) for state in states) for a in factors)
 
     def before_branch(self, turn: Turn) -> Iterator[Poly]:
         """The base functions that a branch adds to the potential in front of it: also those at the head of its loop."""

@@ -234,6 +234,14 @@ def test_a_limit_that_was_read_and_nothing_bounds() -> None:
     assert result("y <- A[blockIdx.x]; x <- 0; while (x < y) { A[0] <- 1; x <- x + 1; }").verdict == "not-proved"
 
 
+def test_nothing_is_0_in_a_potential_in_front_of_a_branch() -> None:
+    """Of max(0, -y), which is 0 there, but not at sizes that no grid has, one could take away as much as one likes."""
+    loop = "y <- x % m; z <- tid.x; while (z <= y) { A[z] <- 1; z <- z + 32; }"
+    found = result(f"x <- gridDim.x - blockIdx.x - 1; if (x < n) {{ {loop} }}")
+    told = "4*max(0, ceil((gridDim.x - blockIdx.x - m*trunc((gridDim.x - 1 - blockIdx.x)/m))/32))"
+    assert str(valid(found)) == told
+
+
 @pytest.mark.parametrize(
     ("test", "bound"),
     [("tid.x == 0", "1"), ("32 * blockIdx.x + tid.x == n", "1"), ("tid.x < 2", "2"), ("tid.x % 16 == n", "2")],
