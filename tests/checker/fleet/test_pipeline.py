@@ -78,13 +78,17 @@ def script(path: str, key: str) -> str:
 
 @pytest.fixture
 def shell(project: Path, tmp_path: Path) -> dict[str, str]:
-    """A project that got dearer since its first commit, and an environment with the command."""
+    """A project that got dearer since its first commit, in two folders, and an environment with the command."""
     kernel = "__global__ void k(int *A) { A[threadIdx.x] = 1; }\n"
-    (project / "src/a.cu").write_text(kernel)
+    (project / "old").mkdir()
+    both = [project / "src/a.cu", project / "old/b.cu"]
+    for file in both:
+        file.write_text(kernel)
     git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
         subprocess.run([*git, *words], check=True)
-    (project / "src/a.cu").write_text(kernel.replace("[threadIdx.x]", "[2 * threadIdx.x]"))
+    for file in both:
+        file.write_text(kernel.replace("[threadIdx.x]", "[2 * threadIdx.x]"))
     subprocess.run([*git, "commit", "-qam", "two"], check=True)
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin/warpbound"
@@ -103,19 +107,32 @@ def test_what_the_action_runs(shell: dict[str, str], project: Path) -> None:
     summary = (project / "summary.md").read_text()
     assert "1 file, 1 kernel: 1 certified" in summary
     assert "| `k` | src/a.cu:1 | sectors | grew | `4` | `8` |" in summary
+    assert "b.cu" not in summary
+
+
+def test_what_the_action_says_of_a_bound_that_is_worse_than_a_growth(shell: dict[str, str], project: Path) -> None:
+    """A file that cannot be read is exit code 2, whatever the comparison says."""
+    text = script("action.yml", "run")
+    (project / "src/c.cu").write_text("__global__ void c(int *A) { int x = ; }\n")
+    options = {"PATHS": "src", "OPTIONS": "--metric sectors --block 32", "AGAINST": "HEAD~1"}
+    more = {"REPORTS": str(project), "GITHUB_STEP_SUMMARY": str(project / "summary.md")}
+    done = subprocess.run(["/bin/bash", "-eo", "pipefail", "-c", text], env={**shell, **options, **more}, check=False)
+    assert done.returncode == 2
 
 
 def test_what_the_template_runs(shell: dict[str, str], project: Path) -> None:
     commands = [line.removeprefix("- ") for line in script("docs/gitlab.yml", "script").splitlines()]
     more = {"WARPBOUND_PATHS": "src", "WARPBOUND_OPTIONS": "--metric sectors --block 32"}
     base = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD~1"}
-    codes = [
+    done = [
         subprocess.run(
-            ["/bin/bash", "-c", command], env={**shell, **more, **base}, check=False, capture_output=True
-        ).returncode
+            ["/bin/bash", "-c", command], env={**shell, **more, **base}, check=False, capture_output=True, text=True
+        )
         for command in commands
     ]
+    codes, told = [d.returncode for d in done], done[-1].stdout
     assert codes == [0, 1]
+    assert "b.cu" not in told
 
 
 def test_what_the_hook_runs(project: Path, capsys: Capture) -> None:
