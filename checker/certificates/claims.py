@@ -87,6 +87,15 @@ def named(what: Metric | Hardware) -> str:
     return what.name if is_known(what) else f"custom {what.name}"
 
 
+def called(metric: str) -> str:
+    """The name of a metric, which says whether it is a built-in one: no other may have the name of one.
+
+    >>> called("sectors"), called("Sectors")
+    ('sectors', 'custom Sectors')
+    """
+    return metric if metric in METRICS else f"custom {metric}"
+
+
 def described(what: Metric | Hardware) -> str:
     """A metric or hardware of a user's own, with its prices and sizes."""
     if isinstance(what, Hardware):

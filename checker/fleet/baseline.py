@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any, Final, Literal, cast
 
 from checker.certificates.audit import grown
+from checker.certificates.claims import called
 from checker.certificates.document import read
 from checker.fleet.desk import Desk
 from checker.fleet.rows import Row
@@ -212,7 +213,9 @@ def as_page(rows: Sequence[Row]) -> Page:
         where = ", ".join(f"{name}={n}" for name, n in (row["at"] or {}).items())
         at = f"{where}: {row['before']} -> {row['after']}" if where else ""
         old, new = (row[name] if row[name] is not None else "" for name in ("old", "new"))
-        cells.append((str(row["kernel"]), _place(row).removesuffix(": "), row["metric"], row["change"], old, new, at))
+        cells.append(
+            (str(row["kernel"]), _place(row).removesuffix(": "), called(row["metric"]), row["change"], old, new, at)
+        )
     section = Section(
         text=f"{counted(rows)}.", head=head if cells else (), rows=cells, code=("kernel", "before", "after")
     )

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from checker.certificates.claims import SUBJECTS
+from checker.certificates.claims import SUBJECTS, called
 from checker.certificates.document import read
 from checker.fleet import table
 from checker.fleet.desk import Key
@@ -51,13 +51,13 @@ def pages(
     made = {names[k[0]]: render(_kernel(title, k, budgets, texts), "html") for k in kernels if k[0] in names}
     whole = table.as_page(title, [row for _, row in rows], found, budgets, accepted)
     metrics = list(dict.fromkeys(row["metric"] for _, row in rows))
-    lines = [_line(k, metrics) for k in kernels]
+    lines, told = [_line(k, metrics) for k in kernels], [called(m) for m in metrics]
     links = [names.get(k[0], "") for k in kernels]
     first = Section(
         text=f"{table.counted(found)}. The worst come first.",
-        head=("kernel", "at", "verdict", *metrics),
+        head=("kernel", "at", "verdict", *told),
         rows=lines,
-        code=metrics,
+        code=told,
         links=links,
     )
     return {INDEX: render(replace(whole, sections=[first, *whole.sections[1:]]), "html"), **made}
@@ -97,7 +97,9 @@ def _kernel(title: str, kernel: Kernel, budgets: Sequence[Row], texts: Mapping[K
     rows = [row for _, row in kernel[1]]
     first = rows[0]
     head = ("metric", "at most", "verdict", "seconds")
-    cells = [(r["metric"], _bound(r), r["verdict"], "cached" if r["cached"] else f"{r['seconds']:.2f}") for r in rows]
+    cells = [
+        (called(r["metric"]), _bound(r), r["verdict"], "cached" if r["cached"] else f"{r['seconds']:.2f}") for r in rows
+    ]
     sections = [Section(text=f"{_at(first)}, {SUBJECTS[first['per']][0]}.", head=head, rows=cells, code=head[1:2])]
     sections += [Section(items=claims)] if (claims := [r["claim"] for r in rows if r["claim"]]) else []
     problems = dict.fromkeys(f"{r['metric']}: {r['problem']}" for r in rows if r.get("problem"))

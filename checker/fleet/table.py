@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from checker.certificates.claims import called
 from checker.fleet.rows import CODES, VERDICTS, Row
 from checker.notation.words import many
 from checker.report.page import Fault, Page, Section, rule_of
@@ -112,7 +113,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     if row["value"] is not None and str(row["value"]) != bound:
         bound = f"{bound} = {row['value']}"
     time = "unchanged" if row["since"] else "cached" if row["cached"] else f"{row['seconds']:.2f}"
-    return row["kernel"] or "-", place, row["metric"], bound, row["verdict"], time
+    return row["kernel"] or "-", place, called(row["metric"]), bound, row["verdict"], time
 
 
 def as_text(rows: Sequence[Row], found: Mapping[str, Any], budgets: Sequence[Row]) -> str:

@@ -14,7 +14,18 @@ from checker.analysis.places import accesses, located
 from checker.analysis.shares import NOTHING, Account, Share
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
-from checker.certificates.claims import SUBJECTS, claimed, described, extent, is_known, named, shown, subject, value_at
+from checker.certificates.claims import (
+    SUBJECTS,
+    called,
+    claimed,
+    described,
+    extent,
+    is_known,
+    named,
+    shown,
+    subject,
+    value_at,
+)
 from checker.certificates.origin import as_row, sentences
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
@@ -381,9 +392,7 @@ def launch(r: Row) -> str:
 
 def label(r: Row) -> str:
     """The metric's name, which says whether it is a built-in one."""
-    return (
-        f"custom {r['metric']}" if any(text.startswith("custom metric") for text in r["custom"]) else str(r["metric"])
-    )
+    return called(str(r["metric"]))
 
 
 def subject_of(r: Row) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from checker.analysis.compared import Compared, Version
-from checker.certificates.claims import shown
+from checker.certificates.claims import called, shown
 from checker.notation.words import number
 from checker.report.bounds import assumptions
 from checker.report.page import Fault, Page, Section
@@ -99,11 +99,14 @@ def _meanings(rows: Sequence[Row]) -> dict[str, str]:
 def as_text(rows: Sequence[Row]) -> str:
     """For a person: a line for each metric of each kernel, and what each verdict means."""
     lines: list[str] = []
-    widths = [max((len(r[name]) for r in rows), default=0) for name in ("metric", "verdict")]
+    widths = [
+        max((len(called(r["metric"])) for r in rows), default=0),
+        max((len(r["verdict"]) for r in rows), default=0),
+    ]
     for kernel in dict.fromkeys(r["kernel"] for r in rows):
         lines += [f"{kernel}, every warp", ""]
         for r in (r for r in rows if r["kernel"] == kernel):
-            lines.append(f"  {r['metric']:<{widths[0]}}  {r['verdict']:<{widths[1]}}  {_change(r)}")
+            lines.append(f"  {called(r['metric']):<{widths[0]}}  {r['verdict']:<{widths[1]}}  {_change(r)}")
             lines += [f"      {text}" for text in _more(r)]
         lines.append("")
     met = _meanings(rows)
@@ -120,7 +123,7 @@ def as_page(rows: Sequence[Row], accept: Collection[str]) -> Page:
     cells = []
     for r in rows:
         bounds = (r[name] if r[name] is not None else "no bound" for name in ("old", "new"))
-        cells.append((r["kernel"], r["metric"], r["verdict"], *bounds, "; ".join(_more(r))))
+        cells.append((r["kernel"], called(r["metric"]), r["verdict"], *bounds, "; ".join(_more(r))))
     sections = [Section(head=head if cells else (), rows=cells, code=("kernel", "old bound", "new bound"))]
     met = [f"{word}: {told}" for word, told in _meanings(rows).items()] or ["nothing to compare"]
     sections.append(Section("What the verdicts mean", items=met))

@@ -116,6 +116,22 @@ def test_a_metric_of_ones_own_is_called_so(name: str, tmp_path: Path, capsys: Ca
         assert "custom metric" in capsys.readouterr().out
 
 
+def test_tables_call_a_metric_of_ones_own_so(tmp_path: Path, capsys: Capture) -> None:
+    """Where a metric is told by its name alone, too; text that machines read has the name as it is."""
+    prices, source = tmp_path / "Sectors.toml", str(VECTOR / "kernel.cu")
+    prices.write_text('name = "Sectors"\n')
+    many = ["bound", source, str(VECTOR), "--no-cache", "--metric", str(prices), "--block", "32"]
+    two = ["compare", source, source, "--metric", str(prices), "--block", "32"]
+    for command in (many, two):
+        for form in ("text", "markdown", "html"):
+            main([*command, "--format", form])
+            out = capsys.readouterr().out
+            assert re.search(r"\bcustom (<[^>]*>)*Sectors\b", out), out
+            assert not re.search(r"^\s*Sectors\b|\| Sectors\b", out, re.MULTILINE), out
+    main(["run", source, "--block", "32", "--metric", str(prices), "--arg", "numElements=4"])
+    assert "custom Sectors" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("where", "value"),
     [
