@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from logic.source import Loc
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, holds, is_virtual, label
@@ -19,7 +21,7 @@ def subobject(st: State, p: Place, derived: Node, base: Node, loc: Loc | None) -
                 st.derived[found.name] = p
             return found
         case Fields(name):
-            return Fields(f"{name}.{base.type.name}")
+            return Fields(f"{name}.{_named(derived, base, loc)}")
         case Address():
             if not _leads(derived, base) and (holds(base) or is_virtual(base.type_decl)):
                 what = f"the base class '{base.type.name}', which may begin anywhere in '{derived.name}',"
@@ -39,11 +41,21 @@ def whole_of(st: State, p: Place, base: Node, derived: Node) -> Place | None:
                     return st.derived.get(name)
                 case Parts():
                     return found
-                case Fields(name) if name.endswith(own := f".{inner.type.name}"):
+                case Fields(name) if name.endswith(own := f".{_named(derived, inner, None)}"):
                     return Fields(name.removesuffix(own))
                 case Address() if _leads(derived, inner):
                     return found
     return None
+
+
+def _named(derived: Node, base: Node, loc: Loc | None) -> str:
+    """The name of a base class in those of the fields of a structure that the kernel is passed."""
+    names = [re.sub(r"\W+", "_", b.type.name).strip("_") for b in (base, *bases(derived))]
+    if [*names, *(f.name for f in derived.fields)].count(names[0]) > 2:
+        raise unsupported(
+            f"the base class '{base.type.name}' beside another '{names[0]}'", loc, "Give it another name."
+        )
+    return names[0]
 
 
 def _leads(derived: Node, base: Node) -> bool:

@@ -37,8 +37,9 @@ def inherited(decl: Node, specifier: Node, i: int, of: int) -> Node | None:
     if found is None or found.is_invalid:
         return None
     base, own_names = found.pointee_decl.as_base(), _own_names(decl)
-    mine = (i for i, text in enumerate(_written(specifier)) if text in own_names)
-    return base if all(base.given(i).identity == decl.identity for i in mine) else None  # there may be two of its name
+    parts = {i: decl if text in own_names else _given(decl, text) for i, text in enumerate(_written(specifier))}
+    known = (base.given(i).identity == part.identity for i, part in parts.items() if part is not None)
+    return base if all(known) else None  # there may be two of its name
 
 
 def _pointer(named: str) -> str:
@@ -85,9 +86,29 @@ def _named(decl: Node, specifier: Node, i: int, of: int) -> str | None:
         return None
     own_path = _path(decl)
     whole = None if own_path is None else own_path[: -len(decl.name)] + decl.displayed
-    mine = {i for i, text in enumerate(_written(specifier)) if text in _own_names(decl)}
+    written = _written(specifier)
+    mine = {i for i, text in enumerate(written) if text in _own_names(decl)}
     given = [whole if i in mine else _argument(part.strip(), decl, whole) for i, part in enumerate(_parts(m[2]))]
+    if len(written) == len(given):
+        plain = [_given(decl, text) for text in written]
+        given = [known or (_path(s) if s is not None else None) for known, s in zip(given, plain, strict=True)]
     return None if None in given else f"{path}<{', '.join(part for part in given if part is not None)}>"
+
+
+def _given(decl: Node, text: str) -> Node | None:
+    """The structure that an instance of a template has for the parameter of this name; None where it has another type,
+    or one that is an instance itself or in no namespace."""
+    template = decl.made_from
+    listed = [] if template is None else [c for c in template.children if _is_parameter(c)]
+    if template is None or template.kind != "CLASS_TEMPLATE" or "..." in {t for c in listed for t, _ in c.tokens()}:
+        return None
+    i = next((i for i, c in enumerate(listed) if c.name == text and c.kind == "TEMPLATE_TYPE_PARAMETER"), None)
+    shown = _parts(decl.displayed.partition("<")[2][:-1])
+    if i is None or len(shown) != len(listed) or not re.fullmatch(r"(::)?(\w+::)*\w+", shown[i].strip()):
+        return None  # `const T` has the same declaration
+    found = decl.given(i)
+    plain = found.kind in ("STRUCT_DECL", "CLASS_DECL") and found.made_from is None and found.name.isidentifier()
+    return found if plain and _path(found) is not None else None
 
 
 def template_of(specifier: Node) -> Node | None:

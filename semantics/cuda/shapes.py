@@ -79,7 +79,8 @@ def only_read(pointer: Node) -> bool:
         if above.kind == "UNARY_OPERATOR" and above.operator != "*":
             return False
         here, above = above, above.above
-    return above is not None and above.kind == "UNEXPOSED_EXPR" and scalar(above.type) is not None
+    pointers = above is not None and above.type.kind == here.type.kind == "pointer"
+    return above is not None and above.kind == "UNEXPOSED_EXPR" and (pointers or scalar(above.type) is not None)
 
 
 def used_at_once(node: Node) -> bool:

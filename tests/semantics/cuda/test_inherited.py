@@ -46,6 +46,18 @@ struct Uses : u::From<short> { using u::From<short>::From;
   __device__ Uses(int a, int b, int c) : From<short>(a * b, c) {} };
 struct Plain : u::Plain { using u::Plain::Plain; };
 template <class T> struct From : u::From<T> { using u::From<T>::From; };
+struct P { int x; };
+namespace r { struct P { int x[9]; }; template <class T> struct B { T t; };
+template <class T> struct F : B<T> { int y; }; template <class T> struct G : F<P> { int z; }; }
+template <class T> struct E : r::F<P> { int z; };
+struct Cell { int a, b; };
+namespace u { struct Dot { int a; }; template <class T> struct Own { T v; }; }
+template <class T> struct Owns : u::Own<T> { int k; };
+template <class T> struct Ptr { T *data; };
+template <class T> struct Step : Ptr<T> { int step;
+  __device__ const T *row(int y) const { return (const T *)(((Ptr<T> *)this)->data + y * step); } };
+template <class T> struct Sized : public Step<T> { int cols;
+  __device__ Sized(T *p, int s, int c) : cols(c) { this->data = p; this->step = s; } };
 template <int N> struct Holder { q::Left<N> inner; int n; };
 """
 
@@ -62,6 +74,9 @@ BODIES = [
     "int m = n; Has<int> h(B, m); A[0] = h.v * 100 + h.w * 10 + h.z; A[1] = m; A[2] = Has<int>(7, n).w;",
     "Uses a(n + 65536), b(n, 5, 6); A[0] = a.v * 100 + a.w; A[1] = b.v * 10 + b.w; Has<int> h; A[2] = h.v;",
     "Plain p(n + 4); A[0] = p.v; From<int> f(n + 5, 6); A[1] = f.v * 10 + f.w; From<int> g; A[2] = g.v;",
+    "Owns<Cell> c; c.v.a = n; c.k = 2; Owns<u::Dot> d; d.v.a = 4; d.k = 5; A[0] = c.v.a * 10 + d.v.a + c.k + d.k;",
+    "Sized<int> s(A, 8, n); A[9] = s.row(2)[1] + s.cols; const Step<int> &r = s; A[10] = r.row(1)[0];",
+    "E<int> e; e.t.x = n; e.y = 4; r::G<int> g; g.t.x[8] = 7; A[0] = e.t.x * 10 + g.t.x[8]; A[1] = sizeof g;",
     "Holder<3> h; h.inner.l[0] = n; h.inner.l[1] = 2; h.inner.l[2] = 3; h.n = 4; A[0] = h.inner.sum() + h.n;",
 ]  # fmt: skip
 
@@ -87,10 +102,7 @@ def test_sizes_of_shared_objects(read: Callable[..., Reading]) -> None:
 
 ONE = "template <class T> struct E : B<T> { T z; };"
 NOT = [
-    # which P is meant, clang does not print
-    """struct P { int x; }; namespace r { struct P { long x[9]; }; template <class T> struct B { T t; };
-    template <int N> struct D : B<P> { int y[N]; }; template <class T> struct F : B<T> { int y; }; }
-    template <class T> struct E : r::F<P> { int z; };""",
+    "template <class T> struct B { T t; }; template <class T> struct W { T x; };" + ONE.replace("B<T>", "B<W<T>>"),
     "template <class T> struct B { T t; };" + ONE.replace("B<T>", "virtual B<T>"),
 ]
 
@@ -99,6 +111,21 @@ NOT = [
 def test_refused(read: Callable[..., Reading], before: str) -> None:
     with pytest.raises(CudaError):
         read(f"{before}\n__global__ void k(int *A, int n) {{ E<int> e; A[0] = e.z; }}", "k")
+
+
+@pytest.mark.parametrize("type_", ["Owns<Cell *>", "Owns<const Cell>", "Owns<Owns<int>>"])
+def test_of_other_arguments_they_are_refused(refused: Callable[[str, str], None], type_: str) -> None:
+    refused(f"{BEFORE}__global__ void k(int *A) {{ {type_} o{{}}; A[0] = o.k; }}", "'Owns' as a value")
+
+
+def test_what_the_kernel_is_passed_has_them_by_name(read: Callable[..., Reading]) -> None:
+    text = f"{BEFORE}__global__ void k(Sized<Cell> s, int *A) {{ A[0] = s.row(2)[1].b + s.cols; }}"
+    reading = read(text, "k")
+    assert {p.name for p in reading.kernel.params} == {"s.Step_Cell.step", "s.cols"}
+    assert {a.name for a in reading.kernel.arrays} == {"s.Step_Cell.Ptr_Cell.data.b", "A"}
+    two = "struct B_int { int t; }; template <class T> struct B { T t; }; struct D : B<int>, B_int {};"
+    with pytest.raises(CudaError, match="beside another 'B_int'"):
+        read(f"{two} __global__ void k(D d, int *A) {{ A[0] = d.B<int>::t + d.B_int::t; }}", "k")
 
 
 def test_a_constructor_from_one_of_two_bases_of_one_name_is_refused(refused: Callable[[str, str], None]) -> None:

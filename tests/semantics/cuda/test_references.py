@@ -309,12 +309,26 @@ RENAMED = [
         "Q q[2] = {{{n, 1}, 2}, {{4, 5}, 6}}; Q a = Q{{n, 1}, 2}; P &p = n > 2 ? static_cast<P &>(a) : (P &)a; p.x = 8;"
         "A[0] = a.x;"
     ),
+    "int b = n, c = b + 1; int *p = A + b; (A[9]++, b) = 1; *p = 90; (c++, b) += 2; p[c] = b;",
     "Q q{{n, 1}, 2}; Q &r = static_cast<Q &>(q); r.z = 4; Q &&s = static_cast<Q &&>(q); s.x = 6; A[0] = q.x + q.z;",
     (
         "int a = 1, b = n; int &r = (a++, b); r += 4; (a, b)++; A[0] = b * 10 + a; const int &q = (A[1]++, a); a = 7;"
         "A[2] = q; (A[4]++, A[n]) = 40; int *p = &(a++, b); *p = 2; A[5] = a + b;"
     ),
 ]
+
+
+UNORDERED = [
+    "A[0] = q.x + static_cast<P &>(q).x++;",
+    "A[((P &)q).x++] = q.x;",
+    "A[0] = q.x + lift(static_cast<P &>(q));",
+]
+
+
+@pytest.mark.parametrize("body", UNORDERED)
+def test_what_casts_in_a_family_change_is_seen(read: Callable[..., Reading], body: str) -> None:
+    with pytest.raises(CudaError, match=r"used in (one|this) expression"):
+        read(f"{FAMILY} __global__ void k(int *A, int n) {{ Q q{{{{n, 1}}, 2}}; {body} }}")
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
