@@ -19,7 +19,7 @@ from semantics.cuda.places import is_kept
 from semantics.cuda.scan import is_this, listed, owner, targets, variable
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import ATOMICS, SEVERAL, in_shim
-from semantics.cuda.state import Address, Binding, Local, Moving, Parts, Pointer, State
+from semantics.cuda.state import Address, Binding, Bits, Local, Moving, Parts, Pointer, State
 
 _LATE: Final = ("x++", "x--")
 """Their change may come after their value is used."""
@@ -191,7 +191,9 @@ def _field(whole: Parts, name: str) -> Binding | None:
 
 
 def _value(st: State, bound: Binding | None) -> Binding | None:
-    """The value that the place of a pointer holds."""
+    """The value that the place of a pointer holds, and the number that bits are a part of."""
+    if isinstance(bound, Bits):
+        return bound.place
     return _value(st, st.bindings.get(bound.key)) if isinstance(bound, Pointer) else bound
 
 
@@ -202,6 +204,8 @@ def _names(bound: Binding | None) -> set[str]:
             return {name}
         case Moving(index=name):
             return {name}
+        case Bits(place):
+            return _names(place)
         case Parts(_, places):
             return set[str]().union(*(_names(p) | _roots(p) for _, p in places))
         case Address(_, _, terms):
