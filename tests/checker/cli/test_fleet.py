@@ -352,10 +352,10 @@ fleet_work.work = hazards.stuck
 """
 
 
-def test_ctrl_c_prints_what_is_done(here: Path) -> None:
+def test_ctrl_c_prints_what_is_done_and_the_next_run_goes_on(here: Path, capsys: Capture) -> None:
     (here / "src/a.cu").write_text(ONE + "// the longest is the first\n" * 5)
-    (here / "src/stuck.cu").write_text(ONE)
-    words = ("bound", str(here / "src"), *FAST, "--no-cache", "--format", "jsonl")
+    (here / "src/stuck.cu").write_text(TWO)
+    words = ("bound", str(here / "src"), *FAST, "--format", "jsonl")
     command = program(*words, before=INTERRUPTED)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -375,6 +375,8 @@ def test_ctrl_c_prints_what_is_done(here: Path) -> None:
         "files": 2, "kernels": 1, "certified": 1, "cached": 0, "seconds": 0, "reasons": [],
     }  # fmt: skip
     assert (process.returncode, error) == (130, "warpbound: interrupted\n")
+    _, document, _ = bound(capsys, str(here / "src"))
+    assert {row[0]: row[5] for row in rows(document)} == {"one": True, "two": False}
 
 
 @pytest.mark.parametrize(
