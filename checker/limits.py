@@ -42,8 +42,8 @@ TURNS: Final = 32
 """Branches that a search for a bound looks at, and terms of that bound that it looks at where they begin to count."""
 
 SHARPER: Final = 8
-"""Base functions that branches add to the heads of loops in a search for a sharper bound, those of copies of a loop
-once: it takes long with more."""
+"""Base functions that branches add to the heads of loops in a search for a sharper bound, twice as many where copies of
+a loop add the same: it takes long with more."""
 
 FACTORS: Final = 24
 """Nonnegative factors that facts are multiplied by, for potentials that are products."""

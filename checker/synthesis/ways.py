@@ -113,5 +113,6 @@ class Ways:
             return False
         found = turning(self.flow(sharp, self._cases[0]), self.ghosted(sharp)[0].context)
         few = len(found.forks) <= limits.TURNS
-        few = few and (refused or len({p for bases in found.heads.values() for p in bases}) <= limits.SHARPER)
+        added = [p for bases in found.heads.values() for p in bases]  # of some copies of one loop the same
+        few = few and (refused or (len({*added}) <= limits.SHARPER and len(added) <= 2 * limits.SHARPER))
         return few and (len(found.forks) > 0 or self._flagged is not self._outline)
