@@ -569,13 +569,9 @@ def _heading(
 
 def _rows(result: grid.Result, together: parallel.Result | None) -> list[tuple[str, ...]]:
     """The table of costs, a line a metric, its head first."""
-    from checker.certificates.claims import called
-
     rows = [("metric", "work" if together else "total", "most of a warp", *(("span",) if together else ()))]
     for m, total in result.totals.items():
-        rows.append(
-            (called(m), str(total), str(result.max_per_warp[m]), *((str(together.span(m)),) if together else ()))
-        )
+        rows.append((m, str(total), str(result.max_per_warp[m]), *((str(together.span(m)),) if together else ())))
     return rows
 
 

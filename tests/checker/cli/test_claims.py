@@ -128,8 +128,6 @@ def test_tables_call_a_metric_of_ones_own_so(tmp_path: Path, capsys: Capture) ->
             out = capsys.readouterr().out
             assert re.search(r"\bcustom (<[^>]*>)*Sectors\b", out), out
             assert not re.search(r"^\s*Sectors\b|\| Sectors\b", out, re.MULTILINE), out
-    main(["run", source, "--block", "32", "--metric", str(prices), "--arg", "numElements=4"])
-    assert "custom Sectors" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
