@@ -99,10 +99,8 @@ def _meanings(rows: Sequence[Row]) -> dict[str, str]:
 def as_text(rows: Sequence[Row]) -> str:
     """For a person: a line for each metric of each kernel, and what each verdict means."""
     lines: list[str] = []
-    widths = [
-        max((len(called(r["metric"])) for r in rows), default=0),
-        max((len(r["verdict"]) for r in rows), default=0),
-    ]
+    columns = ([called(r["metric"]) for r in rows], [r["verdict"] for r in rows])
+    widths = [max(map(len, column), default=0) for column in columns]
     for kernel in dict.fromkeys(r["kernel"] for r in rows):
         lines += [f"{kernel}, every warp", ""]
         for r in (r for r in rows if r["kernel"] == kernel):

@@ -604,7 +604,6 @@ def _moved(st: State, node: Node, use: Use) -> Address:
 def _target(st: State, node: Node, use: Use) -> Place:
     """The pointer that an assignment changes."""
     found = place(st, bare(node), use)
-    bare(node).referenced if bare(node).kind == "DECL_REF_EXPR" else None
     if isinstance(found, Pointer) and not isinstance(st.bindings[found.key], Moving):
         raise unsupported("assigning to this pointer", node.loc)
     return found
