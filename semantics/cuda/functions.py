@@ -1,10 +1,10 @@
 """Pointers to functions: which function one leads to is known where it is passed or declared, or chosen from a table
 or by `?:`; else it is refused.
 
-A table of functions, or a pointer, outside of functions is taken to lead where it is declared to, which is noted; one
-that the host gives a value, as an argument of the kernel does, to one of the functions of its type that the file names
-without calling them. A call by one that is chosen is an `if` for each function, so that lanes with functions of their
-own part.
+A table of functions, or a pointer, outside of functions is taken to lead where it is declared to, which is noted,
+unless the file names it for more than its value. Then, as one that the host gives a value, such as an argument of the
+kernel, it leads to one of the functions of its type that the file names without calling them. A call by one that is
+chosen is an `if` for each function, so that lanes with functions of their own part.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from semantics.cuda.sections import following, sections
 from semantics.cuda.shapes import CASTS, null_pointer
 from semantics.cuda.shim import in_shim, own, own_files
 from semantics.cuda.state import Address, Chosen, State
+from semantics.cuda.tables import stays
 from semantics.cuda.templates import functions, is_template
 
 Known = Mapping[int, int | None]
@@ -77,8 +78,8 @@ def named_function(st: State, node: Node) -> Node | Chosen | None:
         return replace(known, index=st.saved(known.index, INT))
     if known is not None or not is_outside(decl) or not function_type(decl):
         return known
-    if decl.initialiser is not None or decl.storage == "EXTERN":  # another file has it, and functions of its own
-        return _declared(st, decl)
+    if decl.storage == "EXTERN" or (decl.initialiser is not None and (decl.type.const or stays(decl))):
+        return _declared(st, decl)  # another file has the extern one, and functions of its own
     return passed(st, decl, st.fresh(decl.name))
 
 
@@ -107,9 +108,7 @@ def passed(st: State, decl: Node, name: str) -> Node | Chosen | None:
 
 def _note_several(st: State, decl: Node, found: tuple[Node, ...]) -> None:
     names = ", ".join(f.name for f in found)
-    st.note(
-        f"what the host has '{decl.name}' lead to is one of the functions of its type that this file names: {names}"
-    )
+    st.note(f"what '{decl.name}' leads to is one of the functions of its type that this file names: {names}")
 
 
 def _named_somewhere(decl: Node) -> tuple[Node, ...]:
@@ -265,7 +264,7 @@ def _table(st: State, node: Node) -> tuple[Node | None, ...]:
     node = _inside(node)
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
     found = () if decl is None else _listed(st, decl)
-    if decl is None or not found or not (is_outside(decl) or decl.type.const):
+    if decl is None or not found or not (decl.type.const or (is_outside(decl) and stays(decl))):
         return ()
     if not decl.type.const:
         st.note(f"'{decl.name}' holds the functions that it is declared with")
@@ -314,7 +313,7 @@ def _filled(st: State, table: Node, index: Node) -> Chosen | None:
     """The functions that an element may lead to of a table that the host fills, and its number, which is read there."""
     table = _inside(table)
     decl = table.referenced if table.kind == "DECL_REF_EXPR" else None
-    if decl is None or not is_outside(decl) or decl.initialiser is not None or decl.type.kind != "array":
+    if decl is None or not is_outside(decl) or decl.type.kind != "array" or _table(st, table):
         return None
     if decl.storage == "EXTERN":  # another file has it, and functions of its own
         return None

@@ -56,7 +56,12 @@ def _named_by_host(decl: Node) -> bool:
         lambda text: pastes(text) or name in (words := WORD.findall(text)) or _coded(words)
     )
     words = _outside_of_device(decl.unit)
-    return not words.isdisjoint((name, *map(str.encode, macros))) or _coded(words)
+    return not words.isdisjoint((name, *map(str.encode, macros))) or _mangled(name, words) or _coded(words)
+
+
+def _mangled(name: bytes, words: Iterable[bytes]) -> bool:
+    """Whether a word may be what compiled code calls something of a name that is in a namespace or structure."""
+    return any(word.startswith(b"_Z") and name in word for word in words)
 
 
 def _coded(words: Iterable[bytes]) -> bool:
@@ -66,6 +71,7 @@ def _coded(words: Iterable[bytes]) -> bool:
 
 _LITERAL: Final = re.compile(rb'"(?:\w+::)*(\w+)"')
 """The text of a word, as in cuModuleGetGlobal(.., "table")."""
+_ANY: Final = re.compile(rb'"[^"\n]*"')
 
 
 @lru_cache(maxsize=UNITS)
@@ -77,7 +83,7 @@ def _outside_of_device(unit: Unit) -> frozenset[bytes]:
     while todo:
         node = todo.pop()
         attributes = {c.kind for c in node.children}
-        on_device = {"CUDACONSTANT_ATTR"} if node.kind == "VAR_DECL" else {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}
+        on_device = {"CUDACONSTANT_ATTR"} if node.kind == "VAR_DECL" else _DEVICE
         if attributes & on_device and "CUDAHOST_ATTR" not in attributes:
             file, start, end = node.span
             apart.setdefault(file, []).append(slice(start, end))
@@ -91,6 +97,50 @@ def _outside_of_device(unit: Unit) -> frozenset[bytes]:
             text[part] = b" " * (part.stop - part.start)
         found |= {*WORD.findall(bytes(text)), *_LITERAL.findall(unit.text(file))}
     return frozenset(found)
+
+
+def stays(decl: Node) -> bool:
+    """Whether a variable holds what it is declared with, as far as its file says: its name stands where something of
+    that name is declared or device functions read its value, and nowhere else, in a literal or a macro neither."""
+    unit, name = decl.unit, decl.name.encode()
+    macros = unit.macros.saying(lambda text: pastes(text) or name in (words := WORD.findall(text)) or _coded(words))
+    for file in own_files(unit):
+        text = unit.text(file)
+        code = [(m[0], m.start()) for m in WORD.finditer(without_directives(blanked(text)))]
+        words = {word for word, _ in code}
+        told = {word for literal in _ANY.findall(text) for word in WORD.findall(literal)}
+        if name in told or _mangled(name, told) or _coded(words) or not words.isdisjoint(map(str.encode, macros)):
+            return False
+        if any(word == name and (file, at) not in _harmless(unit) for word, at in code):
+            return False
+    return True
+
+
+@lru_cache(maxsize=UNITS)
+def _harmless(unit: Unit) -> frozenset[tuple[str, int]]:
+    """Where a unit's text has names that are declared there, or of which functions of the device alone read the value,
+    or that of an element."""
+    found, todo = set[tuple[str, int]](), [(node, False) for node in own(unit)]
+    while todo:
+        node, on_device = todo.pop()
+        attributes = {c.kind for c in node.children if c.kind.startswith("CUDA")}
+        if attributes & _DEVICE and node.kind != "VAR_DECL":
+            on_device = "CUDAHOST_ATTR" not in attributes
+        todo += [(c, on_device) for c in node.children]
+        inner = node.children[0] if node.kind == "UNEXPOSED_EXPR" and node.children else None
+        while inner is not None and inner.kind == "PAREN_EXPR":
+            inner = inner.children[0]
+        if node.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL"):
+            found.add(node.written)
+        elif on_device and inner is not None and inner.kind in _PLACES and node.type == inner.type:
+            while inner.kind in (*_PLACES[1:], "PAREN_EXPR", "UNEXPOSED_EXPR") and inner.children:
+                inner = inner.children[0]
+            found.add(inner.written)
+    return frozenset(found)
+
+
+_DEVICE: Final = {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}
+_PLACES: Final = ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
 
 
 def _items(t: CType, init: Node | None) -> list[Node | None] | None:

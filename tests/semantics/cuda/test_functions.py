@@ -168,6 +168,57 @@ def test_what_the_host_fills_in_may_be_null(read: Callable[..., Reading], body: 
     assert NULL[body] in show_stmt(reading.kernel.body)
 
 
+OTHER = """
+typedef int (*Op)(int, int);
+__device__ int add(int a, int b) { return a + b; }
+__device__ int dear(int a, int b) { return a ^ b; }
+namespace n { __device__ Op inner = add; }
+__device__ Op one = add; __device__ Op both[2] = {add, add}; __constant__ Op fixed = add; __device__ Op named = dear;
+struct H { static __device__ Op own; }; __device__ Op H::own = add;
+"""
+CHANGED = {
+    "by another kernel": ("one", "__global__ void s() { one = dear; }"),
+    "in a template, by what depends on its arguments": (
+        "H::own",
+        "template <class T> __global__ void s() { T::own = dear; }",
+    ),
+    "by a reference": ("one", "__device__ void g(Op &p) { p = dear; } __global__ void s() { g(one); }"),
+    "in a lambda with parameters of any type": (
+        "one",
+        "__global__ void s() { auto f = [](auto &p) { p = dear; }; f(one); }",
+    ),
+    "by a reference to a constant": ("one", "__global__ void s() { const Op &r = one; const_cast<Op &>(r) = dear; }"),
+    "as one of two places": ("one", "__global__ void s(int n) { Op o; (n ? one : o) = dear; }"),
+    "by a pointer": ("both[1]", "__global__ void s(int n) { *(both + n) = dear; }"),
+    "by a loop over references": ("both[n & 1]", "__global__ void s() { for (auto &p : both) p = dear; }"),
+    "by a binding": ("both[0]", "__global__ void s() { auto &[p, q] = both; p = dear; }"),
+    "by a pointer that is declared": ("one", "__device__ Op *where = &one;"),
+    "by inline assembly": ("one", '__global__ void s(long f) { asm("st.global.u64 [one], %0;" :: "l"(f)); }'),
+    "by a macro": ("one", "#define SET(f) one = f\n__global__ void s() { SET(dear); }"),
+    "by a word that a macro makes": ("one", "#define CAT(a, b) a##b\n__global__ void s() { CAT(o, ne) = dear; }"),
+    "by the host": ("fixed", "void s(Op f) { cudaMemcpyToSymbol(fixed, &f, 8); }"),
+    "by the host and a function of both": (
+        "fixed",
+        "__host__ __device__ void s(Op f) {\n#ifndef __CUDA_ARCH__\ncudaMemcpyToSymbol(fixed, &f, 8);\n#endif\n}",
+    ),
+    "by the host and its name in compiled code": (
+        "n::inner",
+        'void s(void *m, void *p) { cuModuleGetGlobal(p, 0, m, "_ZN1n5innerE"); }',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_a_file_changes_may_lead_to_all_functions_that_it_names(read: Callable[..., Reading], name: str) -> None:
+    """Of its type: `^` is of the one that nothing is declared with."""
+    called, text = CHANGED[name]
+    alone = "__device__ int f(Op *p) { Op g = one; *p = both[1]; return g(1, 2) + fixed(3, (both[0])(4, 5)); }"
+    for more, known in (("", True), (alone, True), (text, False)):
+        reading = read(f"{OTHER}{more}\n__global__ void k(int *A, int n) {{ A[0] = {called}(n, 4); }}", "k")
+        assert (" ^ " not in show_stmt(reading.kernel.body)) == known, (more, reading.notes)
+        assert any("declared with" in note for note in reading.notes) == known
+
+
 REFUSED = {
     "a parameter of the kernel": (
         "int (*f)(int *, int), int *A, int n",

@@ -173,6 +173,7 @@ FILLING = [
     "#define BOTH __device__ int f() { return 0; } void host(int *h) { cudaMemcpyToSymbol(off, h, 8); }\nBOTH\n",
     "void host(int *h) { nothing.fill(o\\u0066f, h); }",
     'void host(int *h) { cudaMemcpyToSymbol("off", h, 8); }',
+    'void host(void *m, void *p) { cuModuleGetGlobal(p, 0, m, "_ZN1n3offE"); }',
     "__host__ __device__ void f(int *h) {\n#ifndef __CUDA_ARCH__\ncudaMemcpyToSymbol(off, h, 8);\n#endif\n}",
 ]
 
