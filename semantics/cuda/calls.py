@@ -48,7 +48,7 @@ from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, exact, is_virtual_call, operands, receiver
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.objects import default, members, own_fields
-from semantics.cuda.order import check_assignment, check_order
+from semantics.cuda.order import check_order, right_first
 from semantics.cuda.places import (
     TIDS,
     anything,
@@ -126,9 +126,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if node.kind in heap.KINDS:
         return heap.operator(st, node, use)
     by_pointer = pointed(st, node)
-    if copies_into(node):
-        check_assignment(st, node, *node.arguments)
-    else:
+    if not copies_into(node):
         check_order(st, node.loc, operands(st, node))
     if isinstance(by_pointer, Chosen):
         return _of_several(st, node, by_pointer, use)
@@ -140,6 +138,11 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
         return place(st, node.arguments[0])
     if copies_into(node):
         left, right = node.arguments
+        if right_first(st, node, left, right):
+            origin = frozen(st, place(st, right, within(use)), "t")
+            target = place(st, left, within(use))
+            put(st, target, loaded(st, origin, right), right, left.loc)
+            return target
         parts = Unordered(st)
         target, known = located(st, left, within(use))
         parts.part(target)

@@ -6,7 +6,8 @@ What a construct costs follows from the expression it becomes (M.op an operator,
 - `c ? a : b`, `&&`, `||` are operators that evaluate everything while their right sides read no array and change
   nothing, else they become an `if` around the assignment of a temporary variable (M.if, M.vwrite, perhaps M.div);
 - an assignment, `x++` or what a call changes inside an expression is done in a statement before it. C leaves the order
-  of such an effect and other uses of x open except over `&&`, `||`, `?:`, the comma and calls, which are handled;
+  of such an effect and other uses of x open except over `&&`, `||`, `?:`, the comma and calls, which are handled; from
+  C++17 on the right side of an assignment comes before the left one, and the left side of a shift before the right one;
 - conversions that C makes silently are operators, except those of literals; one to an integer type of 32 bits or more
   is none where it changes no value;
 - what is unsigned is modulo 2^bits (M.op, M.const), where that is not known to make no difference
@@ -49,7 +50,7 @@ from semantics.cuda.ctype import CType, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.implied import both, hidden, implied, limited
 from semantics.cuda.modular import operation
-from semantics.cuda.order import check_assignment, check_order
+from semantics.cuda.order import check_order, right_first
 from semantics.cuda.places import builtin_index, dropped, evaluated, load, store
 from semantics.cuda.pointers import (
     STEPS,
@@ -63,7 +64,7 @@ from semantics.cuda.pointers import (
 )
 from semantics.cuda.quotients import quotient
 from semantics.cuda.regions import number
-from semantics.cuda.sequence import Unordered, chosen, within
+from semantics.cuda.sequence import Unordered, chosen, then, within
 from semantics.cuda.shapes import (
     CASTS,
     LITERALS,
@@ -246,12 +247,17 @@ def _binary(st: State, node: Node, use: Use) -> Expr:
             return assign(st, node, within(use))
         case op:
             pass
-    check_order(st, node.loc, (left, right))
+    shift = st.ordered and op in ("<<", ">>")
+    if not shift:
+        check_order(st, node.loc, (left, right))
     if left.type.kind in ("pointer", "array") or right.type.kind in ("pointer", "array"):
         return compared(st, op, left, right, node.loc, use)
-    parts = Unordered(st)
-    a, b = parts.part(expr(st, left, within(use))), parts.part(expr(st, right, within(use)))
-    parts.check(node.loc)
+    if shift:
+        a, b = then(st, expr(st, left, within(use)), lambda: expr(st, right, within(use)))
+    else:
+        parts = Unordered(st)
+        a, b = parts.part(expr(st, left, within(use))), parts.part(expr(st, right, within(use)))
+        parts.check(node.loc)
     if op not in _ARITHMETIC:
         raise unsupported(f"the operator '{op}'", node.loc)
     return rounded(operation(folded(node, Op(op, (a, b), node.loc)), node.type), node.type, node.loc)
@@ -410,11 +416,14 @@ def _result(st: State, p: Place, value: Expr, t: CType, loc: Loc | None) -> Expr
 def assign(st: State, node: Node, use: Use) -> Expr:
     """Emit `a = b`; its value is meaningful, of a scalar, where it is part of an expression."""
     left, right = node.children
-    check_assignment(st, node, left, right)
     t, inner = left.type, within(use)
     if t.kind == "pointer":
         assigned(st, node, "whole" if use == "statement" else inner)
         return Const(0)
+    if right_first(st, node, left, right):
+        value = expr(st, right, "whole" if use == "statement" else inner)
+        value, target = then(st, value, lambda: place(st, left, inner))
+        return _stored(st, target, value, node, use)
     parts = Unordered(st)
     target, known = located(st, left, inner)
     parts.part(target)
@@ -428,6 +437,12 @@ def assign(st: State, node: Node, use: Use) -> Expr:
     st.emit(*effects)
     parts.part(value)
     parts.check(node.loc)
+    return _stored(st, target, value, node, use)
+
+
+def _stored(st: State, target: Place, value: Expr, node: Node, use: Use) -> Expr:
+    """Emit the assignment that a node is; its value, where it is used."""
+    t = node.children[0].type
     if use != "statement":
         return _result(st, target, value, t, node.loc)
     store(st, target, value, t, node.loc)
@@ -449,25 +464,24 @@ def into(st: State, target: Local, node: Node, loc: Loc | None) -> None:
 def update(st: State, node: Node, use: Use) -> Expr:
     """Emit `a += b` and its like: a is read, computed with in C's type for the operation, and written."""
     left, right = node.children
-    check_assignment(st, node, left, right)
     op, t, inner = node.operator.removesuffix("="), left.type, within(use)
     if t.kind == "pointer":
         updated(st, node, inner)
         return Const(0)
-    parts = Unordered(st)
-    target = parts.part(evaluated(st, place(st, left, inner)))
-    b = parts.part(expr(st, right, inner))
-    a = parts.part(load(st, target, t, left.loc))
-    parts.check(node.loc)
+    if right_first(st, node, left, right):
+        b, target = then(st, expr(st, right, inner), lambda: evaluated(st, place(st, left, inner)))
+        a = load(st, target, t, left.loc)
+    else:
+        parts = Unordered(st)
+        target = parts.part(evaluated(st, place(st, left, inner)))
+        b = parts.part(expr(st, right, inner))
+        a = parts.part(load(st, target, t, left.loc))
+        parts.check(node.loc)
     working = t if op in ("<<", ">>") else common(t, right.type)
     if working.kind == "int" and working.size < 4:
         working = CType("int", "int", 4)
     value: Expr = Op(op, (convert(a, t, working, left.loc), _operand(b, right, working, op)), node.loc)
-    value = convert(operation(value, working), working, t, node.loc)
-    if use != "statement":
-        return _result(st, target, value, t, node.loc)
-    store(st, target, value, t, node.loc)
-    return Const(0)
+    return _stored(st, target, convert(operation(value, working), working, t, node.loc), node, use)
 
 
 def _operand(b: Expr, right: Node, working: CType, op: str) -> Expr:

@@ -1,5 +1,5 @@
 """Expressions in which something is both changed and used, in an order that C++ leaves open or that its standards fix
-differently: f(x, x++), x + x++, A[x] = x++; x << x++ has had an order since C++17. They are refused.
+differently: f(x, x++), x + x++. They are refused; before C++17 so are A[x] = x++ and x << x++, which it puts in order.
 
 What `&&`, `||`, `?:`, the comma and braces put in order is lowered in that order and never asked about here.
 """
@@ -110,10 +110,25 @@ def _changing(node: Node) -> list[tuple[int, list[str]]] | None:
     return found
 
 
-def check_assignment(st: State, node: Node, left: Node, right: Node) -> None:
-    """The same for `a = b` and `a += b`: a place that b changes is stored to afterwards, but has to be found before."""
+def right_first(st: State, node: Node, left: Node, right: Node) -> bool:
+    """Whether the order in which `a = b` and `a += b` are lowered may matter, and is that of C++17, b first.
+    Raises where it matters in an older C++."""
     if not (left.acts or right.acts):
-        return
+        return False
+    calls = any(n.kind == "CALL_EXPR" and _has_body(n) for e in (left, right) for n in _evaluated(e))
+    if calls and st.ordered and not isinstance(_bound(st, left), Local):
+        return True
+    try:
+        _check_assignment(st, node, left, right)
+    except CudaError:
+        if not st.ordered:
+            raise
+        return True
+    return False
+
+
+def _check_assignment(st: State, node: Node, left: Node, right: Node) -> None:
+    """The same for `a = b` and `a += b`: a place that b changes is stored to afterwards, but has to be found before."""
     _apart(_written(st, left), [_used(st, right)], node.loc)
     changed = _written(st, right)
     _apart(changed, [_found_by(st, left)], node.loc)

@@ -96,6 +96,8 @@ _OF_CUDA: Final = {
     )
 }
 """Names that headers of CUDA declare, and no other."""
+_UNORDERED: Final = ("98", "03", "0x", "11", "1y", "14")
+"""The versions of C++ before C++17."""
 _MOST_NESTED: Final = 64
 _MOST_TOKENS: Final = 1 << 16
 """The most tokens that one macro may stand for: clang takes gigabytes for more, or ends."""
@@ -127,6 +129,11 @@ class Request:
         return "++2" in self.std
 
     @property
+    def ordered(self) -> bool:
+        """Whether it is read in a language that puts the sides of assignments and shifts in order."""
+        return self.std.rpartition("++")[2] not in _UNORDERED
+
+    @property
     def args(self) -> list[str]:
         includes = [f"-I{p}" for p in self.includes]
         return [
@@ -150,6 +157,8 @@ class Parsed:
     unit: Unit
     whole: Unit
     unknown_lengths: frozenset[int] = field(default_factory=frozenset)
+    ordered: bool = True
+    """Whether the language puts the sides of assignments and shifts in order."""
 
 
 def read_bytes(path: str) -> bytes:
@@ -264,7 +273,7 @@ def parse(request: Request) -> Parsed:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
     data, unknown = _with_ones(unit)
     whole = _again(request, unit, data)
-    return Parsed(_again(request, whole, with_calls(whole)), whole, unknown)
+    return Parsed(_again(request, whole, with_calls(whole)), whole, unknown, request.ordered)
 
 
 @lru_cache(maxsize=UNITS)

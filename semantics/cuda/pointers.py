@@ -20,7 +20,7 @@ from semantics.cuda.convert import convert
 from semantics.cuda.ctype import CType, compatible, innermost, same, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.functions import assign as assign_function
-from semantics.cuda.order import check_index, check_order
+from semantics.cuda.order import check_index, check_order, right_first
 from semantics.cuda.places import (
     builtin_index,
     dropped,
@@ -39,7 +39,7 @@ from semantics.cuda.places import (
 from semantics.cuda.regions import aligned, is_null, is_region, null, number, pointed, region, unit
 from semantics.cuda.rows import either, in_a_row, leaves, variables
 from semantics.cuda.scan import is_this, owner
-from semantics.cuda.sequence import Unordered, chosen, within
+from semantics.cuda.sequence import Unordered, chosen, then, within
 from semantics.cuda.shapes import (
     CASTS,
     bare,
@@ -639,29 +639,30 @@ def point(st: State, key: int, target: Address, loc: Loc | None) -> None:
 def assigned(st: State, node: Node, use: Use) -> None:
     """Emit `p = e`, of a pointer p."""
     left, right = node.children
-    decl = bare(left).referenced if bare(left).kind == "DECL_REF_EXPR" else None
-    if decl is not None and isinstance(st.functions.get(decl.identity), Chosen) and use == "whole":
-        assign_function(st, decl, right)
-        return
-    if bare(left).kind == "DECL_REF_EXPR":
+    right_first(st, node, left, right)
+    parts, inner, name = Unordered(st), within(use), bare(left)
+    if name.kind == "DECL_REF_EXPR":
+        decl = name.referenced
+        if decl is not None and isinstance(st.functions.get(decl.identity), Chosen) and use == "whole":
+            assign_function(st, decl, right)
+            return
         value = address(st, right, use)  # a call in it may change the pointer
         deliver(st, _target(st, left, use), value, left.type, node.loc)
         return
-    parts = Unordered(st)
-    target = parts.part(evaluated(st, _target(st, left, within(use))))
-    value = parts.part(address(st, right, within(use)))
-    parts.check(node.loc)
+    value, target = then(st, parts.part(address(st, right, inner)), lambda: evaluated(st, _target(st, left, inner)))
+    parts.part(target)
+    parts.check(node.loc, st.ordered)
     deliver(st, target, value, left.type, node.loc)
 
 
 def updated(st: State, node: Node, use: Use) -> None:
     """Emit `p += e` or `p -= e`, of a pointer p."""
     left, right = node.children
-    parts = Unordered(st)
-    target = parts.part(evaluated(st, _target(st, left, within(use))))
-    e = parts.part(number_of(st, right, within(use)))
+    right_first(st, node, left, right)
+    parts, inner = Unordered(st), within(use)
+    e, target = then(st, parts.part(number_of(st, right, inner)), lambda: evaluated(st, _target(st, left, inner)))
     parts.part(fetch(st, target, left.type, node.loc))
-    parts.check(node.loc)
+    parts.check(node.loc, st.ordered)
     _move(st, target, node.operator.removesuffix("="), e, left.type, node.loc)
 
 

@@ -240,6 +240,7 @@ def _lower(parsed: Parsed, node: Node) -> tuple[Kernel, State]:
             listed=listed,
             unknown_lengths=parsed.unknown_lengths,
             plan=plan,
+            ordered=parsed.ordered,
         )
         try:
             return _lowered(node, st)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from logic.source import Loc
 from logic.syntax import (
@@ -27,6 +27,7 @@ from logic.syntax import (
     Op,
     Read,
     Stmt,
+    Sync,
     Type,
     Var,
     Write,
@@ -100,9 +101,9 @@ class Unordered:
         self._marks.append(self._now())
         return value
 
-    def check(self, loc: Loc | None) -> None:
-        """Raises where a call in one part changes what another one uses."""
-        if self._marks[0][1] == self._marks[-1][1]:
+    def check(self, loc: Loc | None, ordered: bool = False) -> None:
+        """Raises where a call in one part changes what another one uses, and they are not `ordered`."""
+        if ordered or self._marks[0][1] == self._marks[-1][1]:
             return
         spans = list(zip(self._marks, self._marks[1:], strict=False))
         used = [
@@ -172,6 +173,23 @@ def _numbered(stmts: Sequence[Stmt], own: frozenset[str]) -> str:
     return re.sub(
         r"[A-Za-z_][\w.]*", lambda m: numbers.setdefault(m[0], f"#{len(numbers)}") if m[0] in own else m[0], text
     )
+
+
+@overload
+def then(st: State, value: Expr, follow: Callable[[], T]) -> tuple[Expr, T]: ...
+@overload
+def then(st: State, value: Address, follow: Callable[[], T]) -> tuple[Address, T]: ...
+def then(st: State, value: Expr | Address, follow: Callable[[], T]) -> tuple[Expr | Address, T]:
+    """A value, and what follows it: where that changes what the value is made of, the value is kept before."""
+    with st.captured() as stmts:
+        found = follow()
+    if _of(value) & changes(stmts) or any(isinstance(s, Sync) for s in statements(seq(*stmts))):
+        if isinstance(value, Address):
+            value = replace(value, terms=tuple((s, st.saved(e, INT)) for s, e in value.terms))
+        else:
+            value = st.saved(value, type_of(value, st.sigma))
+    st.emit(*stmts)
+    return value, found
 
 
 def keep(st: State, value: Expr, t: CType, changed: frozenset[str]) -> Expr:

@@ -284,6 +284,8 @@ class State:
     unknown_lengths: frozenset[int]
     """The offsets of the shared arrays whose declared length is a stand-in."""
     plan: Plan
+    ordered: bool = True
+    """Whether the right side of an assignment and the left one of a shift come first, as from C++17 on."""
     borrowed: bool = False
     """Whether a structure that the kernel is passed was taken as unchanged, by the plan."""
     params: list[Decl] = field(default_factory=list)

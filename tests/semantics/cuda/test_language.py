@@ -225,7 +225,7 @@ REFUSED = {
     "int x = n; int *q = A + x; cast(x); q[0] = 100;": CONST,
     "Away s{n}; int *q = A + s.x; s.out(); q[0] = 100;": CONST,
     "Away s{n}; int *q = A + s.x; s.self(); q[0] = 100;": CONST,
-    "int a = 1, b = 2; int &r = n ? a : b; A[0] = r << a++;": "is changed and used in one expression",
+    "int a = 1, b = 2; int &r = n ? a : b; A[0] = r - a++;": "is changed and used in one expression",
     "int a = 1, b = 2; int &r = n ? a : b; A[0] = a - r++;": "is changed and used in one expression",
     "int a = 1, v[2] = {}; int &r = n ? v[n] : a; int &s = n ? r : a; A[0] = v[0] - s++;":
         "is changed and used in one expression",

@@ -174,9 +174,9 @@ REFUSED = {
     "A[0] = s.uses(s.x);": "is changed and used in one expression",
     "A[0] = s.sum() + (s.x = 3);": "is changed and used in one expression",
     "A[0] = s(s.x++);": "is changed and used in one expression",
-    "A[s] = touch(s);": "is changed and used in one expression",
-    "A[s.sum()] = s.x++;": "is changed and used in one expression",
-    "A[w.get(1)] = put(w.p, 5);": "a call changes 'w.p', which is also used in this expression",
+    "A[0] = s * touch(s);": "is changed and used in one expression",
+    "A[0] = s.sum() - s.x++;": "is changed and used in one expression",
+    "A[0] = w.get(1) + put(w.p, 5);": "a call changes 'w.p', which is also used in this expression",
 }
 
 

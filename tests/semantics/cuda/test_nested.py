@@ -76,7 +76,7 @@ REFUSED = {
     "plain<<<1, 32>>>(A, n) + 1;": "",
     "plain<<<1, 32>>>(A;": "",
     "missing<<<1, 32>>>(A, n);": "use of undeclared identifier 'missing'",
-    "A[n++] = (none<<<n, n>>>(), n++);": "",
+    "A[0] = n++ - (none<<<n, n>>>(), n++);": "",
 }
 
 

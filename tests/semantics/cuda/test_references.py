@@ -258,7 +258,7 @@ REFUSED = {
     "T t = {{0, 0}, 1}; int x = t.a[0] + fill(t.a);": "a call changes 't.a_0', which is also used in this "
     "expression, and C++ does not say which comes first",
     "if (n = 3 SEMI n > 2) A[0] = 1;": "a statement in a condition is not supported",
-    "int x = n; A[x] = f2(x);": ORDER,
+    "int x = n; A[0] = x * f2(x);": ORDER,
     "switch (n++; n) { case 1: A[0] = 1; }": "a statement in a condition is not supported",
     "int y = 0; set((Wrap<int>::type)y); A[y] = 1;": "what the reference 'x' refers to is not supported",
     "set((int &)n);": "what the reference 'x' refers to is not supported",
@@ -320,7 +320,7 @@ RENAMED = [
 
 UNORDERED = [
     "A[0] = q.x + static_cast<P &>(q).x++;",
-    "A[((P &)q).x++] = q.x;",
+    "A[0] = ((P &)q).x++ * q.x;",
     "A[0] = q.x + lift(static_cast<P &>(q));",
 ]
 

@@ -44,6 +44,9 @@ __device__ View part(View v, int i) { View w; w.data = v.data + i; w.n = v.n - i
 SIGNATURE: Final = "int *A, int *B, int **rows, Node **heads, View *views, int n"
 
 BODIES: Final = [
+    "int x = 1; rows[x++] = rows[0] + x; rows[x -= 2] += (A[5]++, x + 5); *rows[0] = 3; *rows[1] = 4;",
+    "int x = 1; rows[x++] = rows[x]; *rows[0] = 7; *rows[x] = x; *rows[--x] = *rows[x];",
+    "rows[0][0] = *(rows[0] = B); *views[0].data += *(views[0].data = B); int *&p = rows[1]; p[0] = (p = A, n);",
     "size_t a = (size_t)(A + n); *(int *)(a + 4) = 5; int *p = reinterpret_cast<int *>(a & ~3ul); *p += *(p + 1);",
     "A[0] = (size_t)(A + n) - (size_t)A; if (((unsigned long long)A & 3) == 0) A[1] = 7; A[2] = (long)B == (long)A;",
     "int *r = rows[1]; r[2] = 7; *r += r[1]; rows[2][n] -= 3; A[0] = *(rows[0] + 1);",
@@ -169,7 +172,7 @@ def _hosted(folder: Path) -> list[list[int]]:
 def _ours(body: str, folder: Path) -> list[int]:
     file = folder / "regions.cu"
     file.write_text(f"{BEFORE}__global__ void k({SIGNATURE}) {{ {body} }}")
-    request = Request(str(file), (), (), "c++14", None, None)
+    request = Request(str(file), (), (), "c++17", None, None)
     parsed = parse(request)
     kernel, st = _lower(parsed, find(parsed, request, "k"))
     state = _Memory({"n": 3})
@@ -221,9 +224,9 @@ REFUSED = {
     "int x = 0; A[0] = (size_t)&x & 15;": "a pointer to a variable of one thread among others",
     "A[0] = (unsigned)(size_t)A; A[1] = (short)(size_t)A; A[2] = *(int *)n;": "a number as a pointer",
     "__shared__ int s[8], *p; p = s; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
-    "rows[0][0] = *(rows[0] = B);": "changed and used in one expression",
-    "*views[0].data += *(views[0].data = B);": "changed and used in one expression",
-    "__shared__ int *p; p = A; p[0] = (p = B, 1);": "changed and used in one expression",
+    "A[0] = rows[0][0] + *(rows[0] = B);": "changed and used in one expression",
+    "A[0] = *views[0].data + *(views[0].data = B);": "changed and used in one expression",
+    "__shared__ int *p; p = A; B[0] = p[0] + (p = B, 1);": "changed and used in one expression",
     "__shared__ int s[8]; rows[0] = s;": "a pointer to shared memory among pointers to global memory",
     "__shared__ int s[8]; int *p = n ? s : A; p[0] = 1;": "a pointer to shared memory among pointers to global memory",
     "__shared__ int s[8]; int *p = A; for (int i = 0; i < n; i++) { p[i] = 1; p = s; }": (
