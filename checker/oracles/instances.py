@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
@@ -37,8 +38,13 @@ class Instance(NamedTuple):
 
 def instances(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> Iterator[Instance]:
     """The facts that contracts give of elements, and of nothing but these."""
-    known = tuple(spoken)
-    return islice((one for one in _instances(contracts, known) if {*elements_in([one.poly])} <= {*known}), MOST)
+    return iter(_known(tuple(contracts), tuple(spoken)))
+
+
+@lru_cache(1 << 10)  # asked of the same elements at each point of a program
+def _known(contracts: tuple[Contract, ...], spoken: tuple[Apply, ...]) -> tuple[Instance, ...]:
+    own = {*spoken}
+    return tuple(islice((one for one in _instances(contracts, spoken) if {*elements_in([one.poly])} <= own), MOST))
 
 
 def with_ends(contracts: Sequence[Contract], spoken: Iterable[Apply]) -> tuple[Apply, ...]:
@@ -73,9 +79,9 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
     """Whether P shows that something about indices is nonnegative. It is asked first without what P says of elements,
     which is the same question at many points, and often refuted; that is all that is asked of what is not related to
     elements."""
-    without, near = plain(p)
-    named = tuple(_products(p))
+    without, near, named = _plain(p)
 
+    @cache
     def proves(need: Poly) -> bool:
         for m, q in named:  # an index by its name: solvers know little of products, and much time goes into them
             need += q * dict(need.terms).get(m, 0)
@@ -83,11 +89,16 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
             return need.constant >= 0
         if not elements_in([need]):
             proved = isinstance(ask(_about(need, without), need), Proved)
-            if proved or without == p or not leaves(need) & near:
+            if proved or len(without) == len(p) or not leaves(need) & near:
                 return proved
         return isinstance(ask(p, need), Proved)
 
     return proves
+
+
+@lru_cache(1 << 8)
+def _plain(p: P) -> tuple[P, frozenset[Leaf], tuple[tuple[Monomial, Poly], ...]]:
+    return *plain(p), tuple(_products(p))
 
 
 def _products(p: P) -> Iterator[tuple[Monomial, Poly]]:
@@ -110,12 +121,18 @@ def plain(p: P) -> tuple[P, frozenset[Leaf]]:
 
 def _about(need: Poly, p: P) -> P:
     """The facts of P without variables, or with such as have to do with a need, directly or through other facts."""
-    own, asked = [(f, local_vars(f)) for f in p], leaves(need)
+    own, asked = _parts(p), leaves(need)
     names = {x.name for x in asked if isinstance(x, Var)}
-    names.update(*(found for f, found in own if any(t in asked for t in subterms(f))))
-    while more := [found for _, found in own if found & names and not found <= names]:
+    names.update(*(found for _, found, inside in own if inside & asked))
+    while more := [found for _, found, _ in own if found & names and not found <= names]:
         names.update(*more)
-    return tuple(f for f, found in own if not found or found & names)
+    return tuple(f for f, found, _ in own if not found or found & names)
+
+
+@lru_cache(1 << 8)
+def _parts(p: P) -> tuple[tuple[Expr, frozenset[str], frozenset[Expr]], ...]:
+    """The facts of P, with the variables and the terms in each."""
+    return tuple((f, frozenset(local_vars(f)), frozenset(subterms(f))) for f in p)
 
 
 def _beside(p: Poly) -> frozenset[Leaf]:

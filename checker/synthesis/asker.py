@@ -35,8 +35,8 @@ class Asker:
     """The oracles within so many seconds of a clock from a start; None is no limit. `plain` asks no solver at all, and
     a `blunt` one of no access either.
 
-    `hurried` says whether a question was answered by less than all oracles. Accesses that are `capped` cost what a warp
-    can touch at most, without a question.
+    `hurried` says whether a question was answered by less than all oracles. While a bound is `missing`, solvers are
+    asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question.
     """
 
     oracle: Oracles
@@ -46,6 +46,7 @@ class Asker:
     plain: bool = False
     blunt: bool = False
     hurried: bool = False
+    missing: bool = False
     capped: frozenset[Access] = frozenset()
     _counting: bool = False
 
@@ -58,10 +59,15 @@ class Asker:
         """Whether nothing is to be begun that is not needed for a bound."""
         return self.plain or self.spent() >= SOLVED
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is to be begun any more, not even what may find the first bound."""
+        return self.spent() >= ASKED
+
     def _pace(self, needed: bool = False) -> Pace:
         """Who answers; what is `needed` for a bound of any kind is looked at without solvers, however late it is."""
         spent = self.spent()
-        pace: Pace = "all" if spent < SOLVED else "plain" if spent < ASKED else "known"
+        pace: Pace = "all" if spent < (ASKED if self.missing else SOLVED) else "plain" if spent < ASKED else "known"
         if self.plain and (needed or pace == "all"):
             pace = "plain"
         self.hurried = self.hurried or pace != "all"

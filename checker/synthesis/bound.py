@@ -248,9 +248,10 @@ class Finder:
 
     def _free(self, metric: Metric) -> tuple[Way, Result]:
         """The first way in which no loop is in the way of a bound; else the bound that is missing."""
+        self.asker.missing = True
         way, result = self._by_rows(metric) or (Way(), self._bounded(metric, Way()))
         first, tried = result, False
-        while result.q is None and result.problem and (at := result.problem.loc) and not self.asker.late:
+        while result.q is None and result.problem and (at := result.problem.loc) and not self.asker.over:
             here = self._ways.other(way, at, tried)
             if here is None:
                 break
@@ -260,6 +261,7 @@ class Finder:
                 way, result = here, found
         if result.q is None and (result.problem is None or result.problem.loc in way.stuck):
             result = first
+        self.asker.missing = False
         return way, result
 
     def _by_rows(self, metric: Metric) -> tuple[Way, Result] | None:

@@ -33,6 +33,7 @@ from logic.facts import Facts, compared, definitions, said, value
 from logic.polynomials import total
 from logic.potentials import (
     ZERO,
+    Apply,
     Atom,
     Floor,
     Leaf,
@@ -342,7 +343,10 @@ class Search(Walk[Linear]):
         for m in q.terms:
             for a in atoms(monomial(m)):
                 inside[a] = None
-            if m and self.proves(state, monomial(m)):
+            items = (
+                [a for a in m if isinstance(a, Apply)] if len(m) > 1 else []
+            )  # solvers know little of their products
+            if m and all(self.proves(state, q) for q in (*map(atom, items), monomial(m))):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = dict.fromkeys(more)
         logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.synthesis.asker import ASKED, SOLVED, Asker
 from tests.checker.test_contracts import bound
 
 FOUND = """
@@ -109,3 +110,9 @@ def test_loops_that_end_by_what_they_read(
 ) -> None:
     assert bound(source, tmp_path, "--metric", "sectors") == 0
     assert f"sectors <= {most}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_bound_by_widths_is_found_however_late_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of a warp are tried first, and nothing bounds them: where a bound is missing, time is left for more."""
+    monkeypatch.setattr(Asker, "spent", lambda _: (SOLVED + ASKED) / 2)
+    assert bound(MET, tmp_path, "--metric", "steps") == 0
