@@ -27,7 +27,7 @@ from semantics.cuda.places import TIDS, anything, element, evaluate, frozen, loa
 from semantics.cuda.pointers import address as pointed
 from semantics.cuda.pointers import place
 from semantics.cuda.ptx import Assembly, Instruction, address, assemblies, code, immediate, vector
-from semantics.cuda.regions import as_number, region
+from semantics.cuda.regions import as_number, generic, region
 from semantics.cuda.shapes import CASTS, operand
 from semantics.cuda.shim import ADDRESSES
 from semantics.cuda.state import Address, Local, Place, State, is_plain
@@ -233,8 +233,8 @@ _ADVICE: Final = {
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def _value(s: _Statement, text: str) -> Operand:
-    """The value of an operand that is read."""
+def _value(s: _Statement, text: str, to_shared: bool = False) -> Operand:
+    """The value of an operand that is read; of a pointer to shared memory for `cvta.to.shared` alone."""
     loc = s.node.loc
     if text.startswith("!"):
         inner = _value(s, text[1:].strip())
@@ -253,6 +253,8 @@ def _value(s: _Statement, text: str) -> Operand:
         found = s.inputs[n]
         if isinstance(found, Operand):
             return found
+        if found.space == "shared" and not to_shared:
+            raise generic(loc)
         return Operand(as_number(s.st, found, loc), CType("int", "unsigned long", 8, signed=False))
     constant = immediate(text)
     if isinstance(constant, int):
@@ -325,7 +327,10 @@ def _move(s: _Statement, i: Instruction) -> None:
     if len(vector(target)) > 1 or len(vector(origin)) > 1:
         _packed(s, i, vector(target), vector(origin))
         return
-    _write(s, target, _value(s, origin))
+    to_shared = i.parts[:3] == ("cvta", "to", "shared")
+    if i.parts[0] == "cvta" and "shared" in i.parts and not to_shared:
+        raise unsupported(f"the instruction '{i.opcode}' in inline assembly", s.node.loc, "Use the pointer itself.")
+    _write(s, target, _value(s, origin, to_shared))
 
 
 def _packed(s: _Statement, i: Instruction, targets: Sequence[str], origins: Sequence[str]) -> None:

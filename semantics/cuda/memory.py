@@ -147,7 +147,7 @@ def _from(
             return e
         if not isinstance(e, Address) and t.kind != "pointer":
             return bits(e, own, t, loc)
-    on = [number(st, e, 1, loc, e.space) if isinstance(e, Address) else e for e, _, _ in parts]
+    on = [number(st, e, 1, loc) if isinstance(e, Address) else e for e, _, _ in parts]
     value = depending("bytes", on, scalar(t) or INT, loc)
     return pointed(st, value, t.inner) if t.kind == "pointer" else value
 

@@ -40,7 +40,7 @@ from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrappe
 from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer, reduced
-from semantics.cuda.regions import cell, is_region
+from semantics.cuda.regions import cell, generic, is_region
 from semantics.cuda.shapes import null_pointer
 from semantics.cuda.state import (
     Address,
@@ -258,6 +258,8 @@ def _which(st: State, array: Registers, a: Address, t: CType, loc: Loc | None) -
 def _selected(st: State, a: Address, t: CType, loc: Loc | None) -> Expr:
     """The value of an element: that of the variable with its number."""
     array, type_ = st.registers[a.root], INT if t.kind == "pointer" else scalar(t)
+    if t.kind != "pointer" and st.spaces.setdefault(a.root, "global") == "shared":
+        raise generic(loc)
     if not array.variables:
         if type_ is None:
             raise unsupported(f"a value of type '{t.name}' in an array of one thread", loc)

@@ -16,7 +16,7 @@ from typing import Final
 from logic.source import Loc
 from logic.syntax import DOUBLE, INT, Array, Assign, Const, Expr, Op, Space, Var
 from semantics.cuda.ctype import CType, scalar
-from semantics.cuda.errors import unsupported
+from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.modular import integer
 from semantics.cuda.state import Address, State, added, scaled
 
@@ -66,8 +66,7 @@ def number(st: State, a: Address, size: int, loc: Loc | None, space: Space = "gl
     if a.root in st.registers or a.root in st.pointees:
         raise unsupported("a pointer to a variable of one thread among others", loc, "Use the variable itself.")
     if a.space != space:
-        advice = "Use an index, or a pointer that leads to shared memory alone."
-        raise unsupported("a pointer to shared memory among pointers to global memory", loc, advice)
+        raise generic(loc)
     terms = a.terms
     if not is_region(st, a):
         which = Const(st.numbered(f"address of {a.root}"))
@@ -78,6 +77,13 @@ def number(st: State, a: Address, size: int, loc: Loc | None, space: Space = "gl
     for s, e in terms:
         total = added(total, scaled(e, s // part))
     return total if part == size else Op("/", (total, Const(size // part)), loc)
+
+
+def generic(loc: Loc | None) -> CudaError:
+    """The exception for a pointer to shared memory where it is a number, or one of several: those that are made of
+    numbers are taken to lead to global memory."""
+    advice = "Use an index, or a pointer that leads to shared memory alone."
+    return unsupported("a pointer to shared memory among pointers to global memory", loc, advice)
 
 
 def as_number(st: State, a: Address, loc: Loc | None) -> Expr:

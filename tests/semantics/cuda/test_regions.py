@@ -237,6 +237,30 @@ REFUSED = {
 }
 
 
+BYTES = [
+    "U u; u.p = s; A[0] = ((int *)u.n)[n];",
+    "U u; u.p = s; U v; v.d = u.d; A[0] = v.p[n];",
+    "U u; u.n = 0; for (int i = 0; i < n; i++) { A[i] = ((int *)u.n)[i]; u.p = s; }",
+    "union { int *p; unsigned u[2]; } a, b; a.p = s; b.u[0] = a.u[0]; b.u[1] = a.u[1]; A[0] = b.p[n];",
+    "union { View v; long long n; } u; u.v.data = s; A[0] = ((int *)u.n)[n];",
+    "int *p = s; long long u; memcpy(&u, &p, 8); A[0] = ((int *)u)[n];",
+    "int *p = s, *q; char c[8]; memcpy(c, &p, 8); memcpy(&q, c, 8); A[0] = q[n];",
+    "View v{s}; long long u = *(long long *)&v; A[0] = ((int *)u)[n];",
+    "View v{s}; *(int4 *)views = *(int4 *)&v; A[0] = views->data[n];",
+    'long long u; asm("mov.u64 %0, %1;" : "=l"(u) : "l"(s)); A[0] = ((int *)u)[n];',
+    'long long u; asm("add.u64 %0, %1, 4;" : "=l"(u) : "l"(s)); A[0] = ((int *)u)[n];',
+    'asm("st.global.u64 [%0], %1;" :: "l"(rows), "l"(s)); A[0] = rows[0][n];',
+    'long long u; asm("cvta.shared.u64 %0, %1;" : "=l"(u) : "l"(__cvta_generic_to_shared(s))); A[0] = ((int *)u)[n];',
+]
+
+
+@pytest.mark.parametrize("body", BYTES)
+def test_the_bytes_of_a_pointer_to_shared_memory_are_no_number(refused: Callable[[str, str], None], body: str) -> None:
+    """A number leads to global memory, where nothing has conflicts."""
+    before = f"{BEFORE}union U {{ int *p; long long n; double d; }};"
+    refused(f"{before}__global__ void k({SIGNATURE}) {{ __shared__ int s[1024]; {body} }}", "")
+
+
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(refused: Callable[[str, str], None], body: str) -> None:
     refused(f"{BEFORE}__global__ void k({SIGNATURE}) {{ {body} }}", REFUSED[body])
