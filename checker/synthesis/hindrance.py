@@ -219,8 +219,12 @@ _BEGINS: Final = "Bound that on the other side, too: before a loop that counts u
 def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     """The contract that would say what an array holds, as far as it is not there: that rows begin where others end, or
     how long they are at most, or how large elements are, or that each is less than its index where loops go from one to
-    another; and where indices from memory lead. Where the kernel writes to the array, or where it is not in global
+    another; and where indices from memory lead. Nothing where no counter is compared with <, as in `while (A[0] != 3)`,
+    since no limit of elements ends that. Where the kernel writes to the array, or where it is not in global
     memory, no contract can be about it, but an assumption about what is read."""
+    led = chases.led_by(array, cycle.body.stmt, context.sigma)
+    if not led and not _counts(cycle):
+        return ""
     if not _contracted(array, flow, context):
         return " Or read it into a variable before, and say what is known of that: //@ assume x <= q;"
     reads = [
@@ -231,7 +235,6 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
         if isinstance(t, Read) and t.array == array
     ]
     at = list(dict.fromkeys(p for t in reads if (p := of_expr(settled(t.index))) is not None))
-    led = chases.led_by(array, cycle.body.stmt, context.sigma)
     rows = [p for p in at if p + 1 in at]
     below = ((sym(x), q) for x, op, q in compared(cycle.before.p, either=True) if op == "<" and _shared(q))
     known_as = definitions(cycle.before.p) if led else {}
@@ -250,6 +253,22 @@ def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:
     fact = rises if rows and rise not in told else f"{array}[i + 1] - {array}[i] <= 64" if rows else f"{array}[i] <= 64"
     most = "" if fact == rises else ", with what is most in place of 64"
     return f" Or say what it holds{most}: //@ requires forall i{span}: {fact};"
+
+
+def _counts(cycle: Cycle) -> bool:
+    """Whether a loop's guard compares what its body changes, by < and its like."""
+    tests = (t for t in subterms(cycle.cond) if isinstance(t, Op) and t.op in ("<", "<=", ">", ">="))
+    return any(_sides(test) & written(cycle.body.stmt) for test in tests)
+
+
+def _sides(e: Expr) -> frozenset[str]:
+    """The variables in an expression, but for those in indices."""
+    match e:
+        case Var(name):
+            return frozenset({name})
+        case Op(_, args):
+            return frozenset[str]().union(*map(_sides, args))
+    return frozenset()
 
 
 def _first(array: str, flow: Flow, context: Context) -> str:

@@ -552,6 +552,28 @@ def test_the_contract_that_would_help_is_told_as_it_can_be_put(
     assert "<= 66 " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("loop", "advised"),
+    [
+        ("int j = 0; while (len[r] != 3) j++;", False),
+        ("int j = 0; while (len[r + j] < 3) j++;", False),
+        ("int j = 0; while (len[r + j]) j++;", False),
+        ("int j = 0; while (j < len[r]) j++;", True),
+        ("int m = len[r], j = 0; while (m != 3) j++;", False),
+    ],
+)
+def test_a_contract_is_told_where_it_helps(
+    loop: str, advised: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = re.sub(r"int m.*\n.*\n", f"{loop}\n", LENGTHS)
+    assert bound(source, tmp_path) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    told = re.search(r"//@ requires forall [^;]*;", out)
+    assert bool(told) == advised, out
+    if told:
+        assert bound(f"{told[0]}\n{source}", tmp_path) == 0
+
+
 def test_where_rows_are_said_to_rise_their_width_is_advised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The rows of neighbours are anywhere: that rows rise gives no bound."""
     source = CSR.split("\n", 2)[2].replace("rowptr[r]", "rowptr[col[r]]").replace("rowptr[r + 1]", "rowptr[col[r] + 1]")
