@@ -4,7 +4,9 @@ It shares no code with the kernel that issued the certificate and imports the st
 docs/certificate.md. Rules are text: with the values of the metavariables, its judgements are compared with what was
 proved, its side conditions are checked, and its last part is the conclusion. Every JSON value ends in a Report.
 
-    python -I checker/recheck.py CERT.json [--format json]     exit 0 valid, 1 solver-backed, 3 invalid, 2 unreadable
+    python -I checker/recheck.py CERT.json [--format json]
+
+Exit code 0: valid; 1: solver-backed or vacuous; 3: invalid; 2: unreadable.
 """
 
 from __future__ import annotations
@@ -2248,16 +2250,16 @@ def metavariables(rule: str) -> frozenset[str]:
 # --- the document -----------------------------------------------------------------------------------------------------
 
 
-VACUOUS: Final = "vacuous: no launch satisfies what is assumed, so that anything follows"
+VACUOUS: Final = "no launch satisfies what is assumed, so that anything follows"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`solver_backed` lists what is not verified: side conditions that rest on a solver's word, if on any, and that
-    there is a launch as assumed, where there is none (vacuous). `problem` says why it is invalid, `open` which entries
-    of the evidence are those side conditions'; `reading` is what its maker says of the source, unchecked."""
+    """`solver_backed` lists the side conditions that rest on a solver's word, `open` which entries of the evidence are
+    theirs; `problem` says why it is invalid or vacuous: of no launch at all. `reading` is what its maker says of the
+    source, unchecked."""
 
-    verdict: Literal["valid", "solver-backed", "invalid"]
+    verdict: Literal["valid", "solver-backed", "vacuous", "invalid"]
     digest: str
     solver_backed: list[str]
     problem: str
@@ -2352,7 +2354,7 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         bound = checker.run()
         body = checker.value("s", certificate["kernel"]["body"])
         claim = claim_text(certificate, bound, [*dict.fromkeys(checker.assumed(body))])
-        left = checker.solver_backed + [VACUOUS] * checker.vacuous()
+        left, why = checker.solver_backed, VACUOUS * checker.vacuous()
         said = certificate.get("reading", {}).items()
         read = tuple(f"{k}: {text}" for k, v in said for text in ((v,) if isinstance(v, str) else v))
         want(len(read) <= SAYINGS, "reading: too many options or sentences")
@@ -2362,8 +2364,9 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         told = plain(f"the certificate is malformed or too large: {error!s:.200}")
         return Report("invalid", digest, [], told, ""), None
-    if left:
-        return Report("solver-backed", digest, left, "", f"not verified: {claim}", tuple(checker.open), read), bound
+    if left or why:
+        verdict: Literal["vacuous", "solver-backed"] = "vacuous" if why else "solver-backed"
+        return Report(verdict, digest, left, why, f"not verified: {claim}", tuple(checker.open), read), bound
     return Report("valid", digest, [], "", claim, reading=read), bound
 
 
@@ -2400,7 +2403,7 @@ def main(argv: list[str] | None = None) -> int:
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
         print("".join(f"said of the source, not checked: {text}\n" for text in report.reading), end="")
-    return {"valid": 0, "solver-backed": 1, "invalid": 3}[report.verdict]
+    return {"valid": 0, "solver-backed": 1, "vacuous": 1, "invalid": 3}[report.verdict]
 
 
 def command() -> NoReturn:

@@ -16,7 +16,7 @@ from checker.certificates.document import Certificate, read
 from checker.certificates.stopped import refusal
 from checker.kernel import Claim, Ledger, Theorem
 from checker.oracles import Oracles
-from checker.recheck import VACUOUS, Report, recheck
+from checker.recheck import Report, recheck
 from logic.assertions import MAX_BLOCK, AtLeast, Context, Dim, Entails, Launch, Proved, Refuted, Unknown, conj
 from logic.contracts import elements_in
 from logic.derivation import Derivation
@@ -100,7 +100,7 @@ def audit(
     if isinstance(outcome, Claim) and sorted(set(ledger.barriers)) != made.admitted:
         outcome = Refusal("admitted", got=made.admitted)
     vacuous = isinstance(oracle(Entails((), (FALSE,)), made.context), Proved)
-    vacuous = vacuous or (second is not None and VACUOUS in second.solver_backed)
+    vacuous = vacuous or (second is not None and second.verdict == "vacuous")
     return Audited(path, made, outcome, ledger, second, vacuous)
 
 

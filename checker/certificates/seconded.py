@@ -57,7 +57,7 @@ class Seconded:
     @property
     def vacuous(self) -> bool:
         """Whether it sees that no launch is as assumed."""
-        return VACUOUS in self.report.solver_backed
+        return self.report.verdict == "vacuous"
 
     @property
     def advice(self) -> str:
@@ -68,13 +68,13 @@ class Seconded:
     def problem(self) -> str:
         """Why it is not proved, a sentence without its full stop."""
         if self.vacuous:
-            return VACUOUS
+            return f"vacuous: {VACUOUS}"
         return f"the kernel accepts the bound, and the second checker refuses it: {self.report.problem}"
 
 
 def verdict(second: Report | None, ledger: Ledger) -> Said:
     """The verdict on a claim that the kernel accepts, by the second checker's word; None is no word."""
-    if second is not None and (second.verdict == "invalid" or VACUOUS in second.solver_backed):
+    if second is not None and second.verdict in ("invalid", "vacuous"):
         return "not-proved"
     if ledger.barriers:
         return "holey"

@@ -320,12 +320,12 @@ def _seconded(judged: Judged) -> Judged:
     if not isinstance(judged.outcome, Claim) or judged.derivation is None:
         return judged
     second = seconded(judged.outcome, judged.derivation, judged.ledger)
-    if second.verdict == "not-proved":
+    if second.verdict == "not-proved" and not second.vacuous:
         rows, problem = second.document.get("derivation", ()), second.report.problem
         stopped = refusal(problem, rows, judged.derivation, judged.rules, judged.context)
         refused = Stuck(second.problem, stopped.loc or judged.kernel.loc, second.advice)
-        return replace(judged, outcome=refused, second=second.report, vacuous=second.vacuous)
-    return replace(judged, second=second.report)
+        return replace(judged, outcome=refused, second=second.report)
+    return replace(judged, second=second.report, vacuous=second.vacuous)
 
 
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
@@ -407,6 +407,6 @@ def _finding(judged: Judged, oracle: Oracles) -> Finding | None:
     if not isinstance(problem, Refusal | Stuck):
         return None
     if judged.vacuous:
-        return Finding(problem, context)
+        return Finding(problem, context, vacuous=isinstance(problem, Stuck))
     root, outline = judged.derivation, judged.outline
     return diagnose(problem, kernel, context, root, outline, again, quick, lambda texts: read_arrays(kernel, texts))

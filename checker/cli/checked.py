@@ -65,7 +65,7 @@ class Judged:
 
 
 def verdict_of(found: Finding | None) -> str:
-    """Accepted, rejected or not-proved."""
+    """Accepted, rejected, vacuous or not-proved."""
     return "accepted" if found is None else found.verdict
 
 

@@ -34,8 +34,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "recheck",
         help="check certificates with the second checker",
         description="Checks certificates without the kernel, without a solver, with Python's standard library alone. "
-        "Exit code 0: valid; 1: right so far, but a solver's word is needed; 3: invalid; 2: unreadable; of several "
-        "certificates, the worst.",
+        "Exit code 0: valid; 1: right so far, but a solver's word is needed, or vacuous: of no launch; 3: invalid; 2: "
+        "unreadable; of several certificates, the worst.",
     )
     parser.add_argument("files", metavar="CERT.json", nargs="+", help="the certificates, or folders of them")
     add_accept_option(parser)
@@ -44,8 +44,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 valid, 1 solver-backed (0 with --accept), 3 invalid, 2 unreadable; of several the worst. Raises Unreadable for
-    a single file."""
+    """0 valid, 1 solver-backed (0 with --accept) or vacuous, 3 invalid, 2 unreadable; of several the worst. Raises
+    Unreadable for a single file."""
     args.files = certificates(args.files)
     codes, found = [], []
     for file, (code, out, error) in zip(args.files, _all(args.files), strict=True):
@@ -70,10 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _accepted(found: Report, accept: Sequence[str]) -> bool:
-    """Whether a certificate rests on a solver's word, and that is enough; it never is that there is a launch."""
-    from checker.recheck import VACUOUS
-
-    return found["verdict"] in accept and VACUOUS not in found["solver_backed"]
+    """Whether a certificate rests on a solver's word, and that is enough."""
+    return found["verdict"] in accept
 
 
 def _unreadable(file: str, error: str) -> Unreadable:
@@ -129,7 +127,9 @@ def _lines(found: Report, every: Sequence[str]) -> list[str]:
 def _counted(found: Sequence[Report]) -> str:
     """The counts by verdict in a line."""
     count = Counter(one["verdict"] for one in found)
-    told = ", ".join(f"{count[v]} {v}" for v in ("unreadable", "invalid", "solver-backed", "valid") if count[v])
+    told = ", ".join(
+        f"{count[v]} {v}" for v in ("unreadable", "invalid", "vacuous", "solver-backed", "valid") if count[v]
+    )
     return f"{many(len(found), 'certificate')}: {told}"
 
 
@@ -141,7 +141,7 @@ def _page(found: Sequence[Report], accept: Sequence[str]) -> Page:
     rows = [(one["file"], one["verdict"], one["claim"], one["digest"]) for one in found]
     faults, sections = [], [Section(head=head, rows=rows, code=("certificate", "claim", "digest"))]
     for one in found:
-        problems = [one["problem"]] if one["problem"] else one["solver_backed"]
+        problems = [*filter(None, [one["problem"]]), *one["solver_backed"]]
         sections += [Section(one["file"], fixed="\n".join(problems))] if problems else []
         if not _accepted(one, accept):
             faults += [Fault(one["verdict"], f"{one['verdict']}: {text}", one["file"]) for text in problems]

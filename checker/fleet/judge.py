@@ -19,6 +19,9 @@ from logic.potentials import Poly
 
 Word = Literal["certified", "solver-backed", "holey", "not-proved"]
 
+NO_LAUNCH: Final = f"vacuous: {recheck.VACUOUS}"
+"""Why the claim of a certificate that is about no launch is not proved."""
+
 MAX_TEXT: Final = 64 << 20
 """The longest certificate that is read, in characters."""
 
@@ -56,6 +59,8 @@ def judged(text: str, about: str) -> Judged:
     if found != about:
         return Judged("not-proved", problem="the certificate is about another program, launch or metric")
     report, bound = recheck.rechecked(document)
+    if report.verdict == "vacuous":
+        return Judged("not-proved", report.digest, problem=NO_LAUNCH)
     if report.verdict == "invalid" or bound is None:
         return Judged("not-proved", report.digest, problem=f"the second checker refuses it: {report.problem}")
     try:
@@ -66,8 +71,6 @@ def judged(text: str, about: str) -> Judged:
     evidence = document["evidence"]
     engines = sorted({str(evidence[i]["engine"]) for i in report.open if i < len(evidence)})
     backed = tuple(report.solver_backed)
-    if recheck.VACUOUS in backed:
-        return Judged("not-proved", report.digest, problem=recheck.VACUOUS)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
     place = _place(document, backed)
     return Judged(word, report.digest, proved, admitted, backed, tuple(engines), place, open=report.open)
@@ -75,10 +78,11 @@ def judged(text: str, about: str) -> Judged:
 
 def reported(word: Judged) -> recheck.Report:
     """The second checker's report by a word that was heard of it."""
-    if word.word == "not-proved" and word.problem != recheck.VACUOUS:
+    if word.word == "not-proved":
+        if word.problem == NO_LAUNCH:
+            return recheck.Report("vacuous", word.digest, [], recheck.VACUOUS, "")
         return recheck.Report("invalid", word.digest, [], word.problem, "")
-    backed = [*word.backed] if word.word != "not-proved" else [recheck.VACUOUS]
-    return recheck.Report("solver-backed" if backed else "valid", word.digest, backed, "", "", word.open)
+    return recheck.Report("solver-backed" if word.backed else "valid", word.digest, [*word.backed], "", "", word.open)
 
 
 def _place(document: dict[str, Any], backed: Sequence[str]) -> tuple[int, int] | None:

@@ -34,6 +34,7 @@ class Finding:
     claimed    the precondition that the outline states, with the bound that it claims
     dearer     a run that costs more than that bound
     advice     why a variable is not uniform, and the smallest change that would do
+    vacuous    whether nothing else is wrong than that no launch is as assumed
     """
 
     error: Refusal | Stuck
@@ -42,10 +43,13 @@ class Finding:
     claimed: Condition | None = None
     dearer: Dearer | None = None
     advice: str = ""
+    vacuous: bool = False
 
     @property
     def verdict(self) -> str:
-        """`rejected` where the derivation is wrong as it stands, `not-proved` where nobody knows."""
+        """`vacuous`, `rejected` where the derivation is wrong as it stands, `not-proved` where nobody knows."""
+        if self.vacuous:
+            return "vacuous"
         open_ = isinstance(self.error, Stuck) or (self.error.obligation is not None and self.replay is None)
         return "not-proved" if open_ and self.dearer is None else "rejected"
 

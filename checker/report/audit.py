@@ -30,6 +30,7 @@ from checker.certificates.origin import as_row, sentences
 from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable, shared
+from checker.recheck import VACUOUS
 from checker.refutation.contracts import for_reading, unfounded
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
@@ -63,7 +64,7 @@ COUNTS: Final = {
 
 MEANING: Final = {
     "rejected": "the certificate does not prove its claim",
-    "vacuous": "no launch satisfies what is assumed, so that anything follows",
+    "vacuous": VACUOUS,
     "not-proved": "a side condition could not be proved: the claim may be true",
     "holey": "both checkers accept it; barriers are assumed to be reached by whole blocks",
     "solver-backed": "both checkers accept it; what is listed the second one could not verify without a solver",

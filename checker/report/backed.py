@@ -47,8 +47,6 @@ def backed(second: Report, ledger: Ledger, context: Context) -> tuple[Backed, ..
     for i, text in zip(second.open, second.solver_backed, strict=False):
         if i < len(ledger.discharged):  # else the document has more entries than the kernel asked questions
             found[_backed(ledger.discharged[i], text, context)] = None
-    for text in second.solver_backed[len(second.open) :]:  # that there is a launch at all
-        found[Backed(None, "", text, "", "")] = None
     return tuple(found)
 
 

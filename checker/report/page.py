@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from checker.notation.words import many, printable
+from checker.recheck import VACUOUS
 from checker.report.sarif import Level, log, message, place
 from checker.report.terminal import TAB
 from logic.source import Loc
 
 RULES: Final[Mapping[str, tuple[Level, str]]] = {
     "not-proved": ("warning", "could not be proved: it may be true"),
+    "vacuous": ("error", VACUOUS),
     "holey": ("warning", "proved, where the barriers listed are reached by all threads of a block together"),
     "timeout": ("warning", "it took longer than it may: nothing is said of it"),
     "out-of-memory": ("warning", "it took more memory than it may: nothing is said of it"),

@@ -159,7 +159,7 @@ _REPORTED: Final[dict[str, Schema]] = {
     "verdict": one("rejected", "vacuous", "not-proved", "holey", "solver-backed", "certified"),
     "problem": maybe(text("why it does not prove its claim")),
     "explanation": maybe(text("the rule that fails as it is applied, in lines, and what shows that")),
-    "second_checker": maybe(one("valid", "solver-backed", "invalid")),
+    "second_checker": maybe(one("valid", "solver-backed", "vacuous", "invalid")),
     "second_claim": maybe(text("the claim as the second checker reads it")),
     "solver_backed": TEXTS,
     "backed": BACKED,
@@ -199,7 +199,7 @@ _COMPARED: Final = row(
 )
 
 CHECKED: Final[Schema] = {
-    "verdict": one("accepted", "rejected", "not-proved"),
+    "verdict": one("accepted", "rejected", "vacuous", "not-proved"),
     "judgement": maybe(text()),
     "claim": maybe(text()),
     "rules": text("the rule set"),
@@ -208,7 +208,7 @@ CHECKED: Final[Schema] = {
         row({"kind": text(), "claim": text(), "verdict": text(), "engine": text(), "seconds": real()}),
         "the side conditions that were proved",
     ),
-    "second_checker": maybe(one("valid", "solver-backed", "invalid")),
+    "second_checker": maybe(one("valid", "solver-backed", "vacuous", "invalid")),
     "solver_backed": TEXTS,
     "backed": BACKED,
     "warnings": TEXTS,
@@ -223,7 +223,7 @@ UNREAD: Final = row(
 )
 
 RECHECKED: Final = {
-    "verdict": one("valid", "solver-backed", "invalid", "unreadable"),
+    "verdict": one("valid", "solver-backed", "vacuous", "invalid", "unreadable"),
     "claim": text("verified only where the verdict is valid"),
     "digest": text(),
     "solver_backed": TEXTS,
@@ -237,7 +237,7 @@ SHOWN: Final = row(
         "kernel": text(),
         "metric": text(),
         "claim": text("as the second checker words it; empty where there is none"),
-        "verdict": one("valid", "solver-backed", "invalid", "unchecked", told="the second checker's word"),
+        "verdict": one("valid", "solver-backed", "vacuous", "invalid", "unchecked", told="the second checker's word"),
         "problem": text(),
         "solver_backed": TEXTS,
         "assumptions": ASSUMED,

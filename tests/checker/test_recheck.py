@@ -2647,7 +2647,7 @@ def assuming(*facts: Json, block: Any = (None, None, None)) -> recheck.Report:
 )
 def test_what_no_launch_satisfies_proves_nothing(facts: list[Json]) -> None:
     found = assuming(*facts)
-    assert (found.verdict, found.problem, found.solver_backed[-1]) == ("solver-backed", "", recheck.VACUOUS)
+    assert (found.verdict, found.problem, found.solver_backed) == ("vacuous", recheck.VACUOUS, [])
     assert found.claim.startswith("not verified: ")
 
 
@@ -2681,8 +2681,7 @@ def test_nested_assumptions_are_not_written_out() -> None:
 
 def test_a_launch_may_contradict_what_is_assumed() -> None:
     fact = ("<", "blockDim.x", 32)
-    assert assuming(fact, block=(32, 1, 1)).solver_backed == [recheck.VACUOUS]
-    assert assuming(fact, block=(31, 1, 1)).solver_backed == []
+    assert [assuming(fact, block=(n, 1, 1)).verdict for n in (32, 31)] == ["vacuous", "valid"]
 
 
 @examples(80, 5000)

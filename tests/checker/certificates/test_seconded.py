@@ -63,9 +63,9 @@ def test_a_claim_of_no_launch_is_not_proved() -> None:
     """Whatever else it rests on, and whoever takes a solver's word for enough."""
     (result,) = found(PLAIN)
     for others in ([], ["P |- e (unverified)"]):
-        report = Report("solver-backed", "", [*others, VACUOUS], "", "")
+        report = Report("vacuous", "", others, VACUOUS, "")
         assert seconded.verdict(report, result.ledger) == "not-proved"
-        assert seconded.verdict(replace(report, solver_backed=[*others, "P |- e'"]), result.ledger) == "solver-backed"
+        assert seconded.verdict(replace(report, verdict="solver-backed", problem=""), result.ledger) == "solver-backed"
 
 
 def test_barriers_that_are_admitted_make_it_holey() -> None:
@@ -112,8 +112,8 @@ def test_why_a_claim_is_not_proved_and_whose_word_it_rests_on() -> None:
     document, ledger = {"evidence": [{"engine": "z3 4"}, {"engine": "cvc5 1"}, {"engine": "z3 4"}]}, Ledger()
     backed = seconded.Seconded(document, Report("solver-backed", "", ["P |- e"], "", "", (0, 2, 3)), ledger)
     assert (backed.engines, backed.vacuous) == (["z3 4"], False)
-    vacuous = seconded.Seconded(document, Report("solver-backed", "", [VACUOUS], "", ""), ledger)
-    assert (vacuous.vacuous, vacuous.advice, vacuous.problem) == (True, seconded.NOT_VACUOUS, VACUOUS)
+    vacuous = seconded.Seconded(document, Report("vacuous", "", [], VACUOUS, ""), ledger)
+    assert (vacuous.vacuous, vacuous.advice, vacuous.problem) == (True, seconded.NOT_VACUOUS, f"vacuous: {VACUOUS}")
 
 
 def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:

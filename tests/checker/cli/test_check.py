@@ -477,10 +477,10 @@ def test_what_the_print_accepts_says_so(capsys: Capture) -> None:
 def test_a_derivation_from_nothing_proves_nothing(tmp_path: Path, capsys: Capture) -> None:
     path = written(tmp_path, ("local int i, j;\n", "local int i, j;\nrequires w < 0 && w > 3;\n"))
     code, result = checked(path, capsys)
-    assert (code, result["verdict"], result["judgement"], result["claim"]) == (1, "not-proved", None, None)
+    assert (code, result["verdict"], result["judgement"], result["claim"]) == (1, "vacuous", None, None)
     assert result["error"]["reason"] == VACUOUS
     assert main(["check", str(path)]) == 1
-    assert capsys.readouterr().out.startswith(f"not-proved: {path}:5:8: {VACUOUS}\n")
+    assert capsys.readouterr().out.startswith(f"vacuous: {path}:5:8: {VACUOUS}\n")
     assert checked(OUTLINE, capsys)[1]["warnings"] == []
 
 

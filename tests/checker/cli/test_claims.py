@@ -41,8 +41,10 @@ def test_vacuous_certificates_are_called_so_by_all(
         assert "vacuous" in out
         assert "accepted:" not in out
         assert main([command, str(path), "--format", "json"]) == 1
-        found = json.loads(capsys.readouterr().out)["verdict"]
-        assert found == {"check": "not-proved", "recheck": "solver-backed", "report": "vacuous"}[command]
+        assert json.loads(capsys.readouterr().out)["verdict"] == "vacuous"
+        assert main([command, str(path), "--format", "sarif"]) == 1
+        (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+        assert (result["ruleId"], result["level"]) == ("vacuous", "error")
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_what_no_launch_satisfies_is_not_proved() -> None:
     less = ["op", "<", ["param", "blockDim.x"], ["const", ["int", "int", 4], 1]]
     text = changed(lambda d: d["launch"].update(assumptions=[less]))
     word = judged(text, subject(json.loads(text)))
-    assert (word.word, word.problem, word.bound) == ("not-proved", VACUOUS, None)
+    assert (word.word, word.problem, word.bound) == ("not-proved", f"vacuous: {VACUOUS}", None)
 
 
 def test_a_subject_does_not_depend_on_the_numbers_of_tables() -> None:
@@ -311,8 +311,8 @@ def test_what_a_word_says_of_a_report_is_what_the_report_says() -> None:
             report.solver_backed,
             report.open,
         )
-    vacuous = reported(Judged("not-proved", "d", problem=VACUOUS))
-    assert (vacuous.verdict, vacuous.solver_backed) == ("solver-backed", [VACUOUS])
+    vacuous = reported(Judged("not-proved", "d", problem=f"vacuous: {VACUOUS}"))
+    assert (vacuous.verdict, vacuous.problem, vacuous.solver_backed) == ("vacuous", VACUOUS, [])
 
 
 def test_nonsense_from_a_worker_is_nothing(tmp_path: Path) -> None:

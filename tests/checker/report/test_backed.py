@@ -11,7 +11,7 @@ from checker.cli import main
 from checker.kernel import Discharged, Ledger
 from checker.notation import parse_potential
 from checker.recheck import Report
-from checker.report.backed import as_text, backed, rests_on
+from checker.report.backed import as_text, backed
 from checker.synthesis.bound import find_bounds
 from logic.assertions import AtLeast, AtMost, Context, Entails, Launch, Obligation, Proved, Uniform
 from logic.metrics import HARDWARE, METRICS
@@ -87,12 +87,6 @@ def test_blocks_of_any_size_are_blamed() -> None:
     any_ = Context(SIGMA, METRICS["sectors"], HARDWARE["nvidia"], Launch())
     o = Uniform((), frozenset(), X)
     assert ("Say --block" in told(o, context=any_), "Say --block" in told(o)) == (True, False)
-
-
-def test_no_launch_at_all_is_a_fact_without_a_place() -> None:
-    found = backed(Report("solver-backed", "", ["vacuous: nothing"], "", ""), Ledger(), CONTEXT)
-    said = "not verified by the second checker: vacuous: nothing. --accept solver-backed takes that word for enough"
-    assert rests_on(found) == said
 
 
 def test_the_line_is_shown_and_the_advice_works(
