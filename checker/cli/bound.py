@@ -84,7 +84,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--rules",
         metavar="FILE",
         help="bounds by rules on trial, too, beside those by the sound rules: FILE.rules (rules as text), or FILE.py, "
-        "which is RUN AS PYTHON; certifies nothing",
+        "which --trust RUNS AS PYTHON; certifies nothing",
     )
     add_trust_option(parser)
     add_queries_option(parser)

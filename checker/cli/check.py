@@ -81,8 +81,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--rules",
         default="sound",
         metavar="SET",
-        help="the rule set: sound, paper, FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON; all but "
-        "sound certify nothing (default: %(default)s)",
+        help="the rule set: sound, paper, FILE.rules (rules as text), or FILE.py, which --trust RUNS AS PYTHON; all "
+        "but sound certify nothing (default: %(default)s)",
     )
     add_trust_option(parser)
     parser.add_argument("--tree", action="store_true", help="print the derivation as a tree, too")

@@ -266,7 +266,7 @@ def add_output_options(parser: argparse.ArgumentParser, *more: str, told: str = 
 def add_trust_option(parser: argparse.ArgumentParser) -> None:
     """--trust."""
     parser.add_argument(
-        "--trust", action="store_true", help="run the rule file FILE.py, which is Python, without a warning"
+        "--trust", action="store_true", help="run the rule file FILE.py, which is Python and may do whatever you may"
     )
 
 

@@ -24,7 +24,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         dest="rules",
         default="sound",
         metavar="SET",
-        help="sound, paper, FILE.rules, or FILE.py, which is RUN AS PYTHON (default: %(default)s)",
+        help="sound, paper, FILE.rules, or FILE.py, which --trust RUNS AS PYTHON (default: %(default)s)",
     )
     add_trust_option(parser)
     add_output_options(parser, "latex")

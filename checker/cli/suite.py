@@ -40,8 +40,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--rules",
         metavar="FILE",
-        help="what rules on trial would buy: FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON; certifies "
-        "nothing",
+        help="what rules on trial would buy: FILE.rules (rules as text), or FILE.py, which --trust RUNS AS PYTHON; "
+        "certifies nothing",
     )
     add_trust_option(parser)
     add_accept_option(parser)

@@ -23,7 +23,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "rules",
         metavar="RULES",
         help="sound, contracts (the sound rules, and what contracts say of an array), paper, paper/If4 (that rule, the "
-        "others from sound), FILE.rules (rules as text), or FILE.py, which is RUN AS PYTHON",
+        "others from sound), FILE.rules (rules as text), or FILE.py, which --trust RUNS AS PYTHON",
     )
     parser.add_argument(
         "--examples", type=_positive, default=EXAMPLES, metavar="N", help="cases (default: %(default)s)"

@@ -14,7 +14,7 @@ from checker.report.rejection import draw_filled
 from checker.report.terminal import wrapped
 from checker.testbed.mutants import Result, summary
 from checker.testbed.power import power
-from checker.testbed.rulefile import NOTHING
+from checker.testbed.rulefile import NOTHING, PYTHON
 from checker.testbed.search import Report
 from checker.testbed.trial import Case, Trial, Violation
 from logic.assertions import Triple, show_p
@@ -100,7 +100,8 @@ def uncertified(trial: Trial) -> list[str]:
 
 def command(name: str, trial: Trial, report: Report) -> str:
     """The command that finds the counterexample again."""
-    return f"warpbound trial {name} --seed {trial.seed} --examples 1 --case {report.case}"
+    trust = " --trust" * name.endswith(PYTHON)
+    return f"warpbound trial {name}{trust} --seed {trial.seed} --examples 1 --case {report.case}"
 
 
 def strength(trial: Trial, report: Report) -> str:

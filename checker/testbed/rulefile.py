@@ -33,8 +33,8 @@ class RuleFileProblem(SourceError):
 
 
 def rule_set(name: str, trust: bool = False) -> RuleSet:
-    """The rule set called `name`, or the sound rules and those of a file. A file of Python is run, and a warning says
-    so unless `trust`.
+    """The rule set called `name`, or the sound rules and those of a file. A file of Python is run where
+    there is `trust`, and refused else.
 
     Raises RuleFileProblem. A set that a file makes is never SOUND, so it certifies nothing.
     """
@@ -138,8 +138,6 @@ def _items(lines: Lines, path: str) -> None:
 
 # --- Python -----------------------------------------------------------------------------------------------------------
 
-_INSTEAD: Final = f"rules as text, FILE{TEXT}, are only read; --trust leaves this warning out"
-
 _RUN: Final = """
 import json, os, sys, threading
 parent = int(sys.argv[3])  # a pipe that ends when the process that holds its other end does
@@ -158,7 +156,10 @@ os._exit(0)
 def _python_rules(path: str, trust: bool) -> list[Rule]:
     """The rules of a file that is run. Raises RuleFileProblem."""
     if not trust:
-        print(f"warning: '{path}' is run as Python, which may do anything: {_INSTEAD}", file=sys.stderr, flush=True)
+        told = f"'{path}' would be run as Python, and may do whatever you may"
+        raise RuleFileProblem(
+            told, advice=f"Read it and say --trust, or write rules as text, FILE{TEXT}: no code runs."
+        )
     end, held = os.pipe()
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter

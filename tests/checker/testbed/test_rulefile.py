@@ -30,13 +30,13 @@ def written(folder: Path, text: str, name: str = "mine.py") -> str:
 
 
 def test_a_file_adds_to_the_sound_rules(tmp_path: Path) -> None:
-    rules = rule_set(written(tmp_path, GOOD))
+    rules = rule_set(written(tmp_path, GOOD), trust=True)
     assert rules.rules.keys() - SOUND.rules.keys() == {"Q:Mine"}
     assert rules is not SOUND
 
 
 def test_no_file_can_call_itself_sound(tmp_path: Path) -> None:
-    assert rule_set(written(tmp_path, GOOD, "sound.py")).name == "sound.py"
+    assert rule_set(written(tmp_path, GOOD, "sound.py"), trust=True).name == "sound.py"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_no_file_can_call_itself_sound(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(RuleFileProblem) as caught:
-        rule_set(written(tmp_path, text))
+        rule_set(written(tmp_path, text), trust=True)
     assert sentence in caught.value.message
 
 
@@ -148,15 +148,23 @@ checker.cli.check = None
 )
 
 
-def test_a_file_of_python_is_run_with_a_warning(tmp_path: Path, capsys: Capture) -> None:
-    path = written(tmp_path, GOOD)
-    rule_set(path)
+@pytest.mark.parametrize(
+    "words",
+    ["check proofs/addSub3/sectors.qhl --rules", "bound proofs/addSub3/kernel.cu --rules", "rules --set", "trial"],
+)
+def test_a_file_of_python_is_run_with_trust_alone(words: str, tmp_path: Path, capsys: Capture) -> None:
+    """Without, nothing of it runs, and a sentence says what it would do."""
+    path, ran = written(tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w')\n{GOOD}"), tmp_path / "ran"
+    assert main([*words.split(), path]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "is run as Python" in printed.err
-    assert "--trust" in printed.err
+    assert printed.err == (
+        f"warpbound: error: '{path}' would be run as Python, and may do whatever you may\n"
+        "  Read it and say --trust, or write rules as text, FILE.rules: no code runs.\n"
+    )
+    assert not ran.exists()
     rule_set(path, trust=True)
-    assert capsys.readouterr().err == ""
+    assert ran.exists()
     rule_set(written(tmp_path, TEXT, "mine.rules"))
     assert capsys.readouterr().err == ""
 
@@ -165,7 +173,7 @@ def test_nothing_that_a_file_does_reaches_the_result(tmp_path: Path, capfd: pyte
     """It prints, closes and changes what it likes: in a process of its own."""
     path, before = written(tmp_path, LOUD), len(SOUND.rules)
     outline = "proofs/addSub3/sectors.qhl"
-    assert main(["check", outline, "--rules", path]) == 1
+    assert main(["check", outline, "--rules", path, "--trust"]) == 1
     printed = capfd.readouterr()
     assert printed.out.startswith("accepted under the rule set 'mine.py', which certifies nothing: ")
     assert printed.out.endswith(f"\n\n{NOTHING}\n")

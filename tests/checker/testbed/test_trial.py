@@ -222,7 +222,7 @@ def test_a_counterexample_is_shown_and_found_again(
     monkeypatch.setattr("checker.testbed.search.POLISH", 5)
     path = tmp_path / "once.py"
     path.write_text(ONCE)
-    assert main(["trial", str(path), "--examples", "400", "--jobs", "1", "--format", "json"]) == 3
+    assert main(["trial", str(path), "--trust", "--examples", "400", "--jobs", "1", "--format", "json"]) == 3
     told = json.loads(capsys.readouterr().out)
     found = told["counterexample"]
     assert told["violations"] == 1
