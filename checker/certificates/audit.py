@@ -47,14 +47,16 @@ def decide(
 @dataclass(frozen=True, slots=True)
 class Audited:
     """A certificate, and what both checkers say of it; `second` is None for a derivation without evidence. `vacuous` is
-    whether no launch satisfies what it assumes, so that anything follows."""
+    whether no launch satisfies what it assumes, so that anything follows. `ended` says why there is no outcome: the
+    process that judged it was ended by a limit, or crashed."""
 
     file: str
     certificate: Certificate
-    outcome: Claim | Theorem | Refusal
+    outcome: Claim | Theorem | Refusal | None
     ledger: Ledger
     second: Report | None
     vacuous: bool = False
+    ended: str = ""
 
     @property
     def invalid(self) -> bool:

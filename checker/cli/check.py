@@ -331,11 +331,13 @@ def _seconded(judged: Judged) -> Judged:
 def _certificate(path: str, rules: RuleSet, oracle: Oracles) -> Judged:
     """A certificate, judged by both checkers; a derivation that somebody wrote, by the kernel alone."""
     from checker.certificates.audit import audit
+    from checker.synthesis.walk import Stuck
 
     found = audit(read_text(path, CHECKED), path, rules, oracle)
     made = found.certificate
     ledger, notes = found.ledger, made.origin.said if made.origin else ()
-    judged = Judged(made.kernel, made.context, rules, ledger, found.outcome, made.derivation, None, found.second)
+    outcome = found.outcome or Stuck(found.ended)
+    judged = Judged(made.kernel, made.context, rules, ledger, outcome, made.derivation, None, found.second)
     return replace(judged, vacuous=found.vacuous, notes=notes, certificate=made)
 
 

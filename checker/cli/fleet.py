@@ -30,7 +30,7 @@ from checker.cli.options import (
     tell,
 )
 from checker.cli.progress import progress_bar
-from checker.cli.several import add_limit_options, limits
+from checker.cli.several import add_glob_options, add_limit_options, limits
 from checker.notation.problem import OptionProblem
 from checker.notation.words import last_word, meant
 
@@ -82,8 +82,7 @@ def add_choice_options(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "-p", dest="database", metavar="DIR", help="take -I, -D and --std from compile_commands.json there"
     )
-    group.add_argument("--include", action="append", default=[], metavar="GLOB", help="only sources that match")
-    group.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="no sources that match")
+    add_glob_options(group, "sources")
 
 
 def _add_fleet_options(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from checker.cli.process import document, named
 from checker.notation.problem import OptionProblem
-from checker.notation.words import meant
+from checker.notation.words import many, meant
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric
 
 if TYPE_CHECKING:
@@ -395,9 +395,11 @@ CERTIFICATE: Final = '"warpbound certificate"'
 """A text that is in every certificate."""
 
 
-def certificates(paths: Iterable[str]) -> list[str]:
-    """The certificates that paths mean: files as they are, of folders all certificates. Raises OptionProblem for a
-    folder without one."""
+def certificates(paths: Iterable[str], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[str]:
+    """The certificates that paths mean: files as they are, of folders all certificates that globs leave. Raises
+    OptionProblem for a folder without one."""
+    from checker.fleet.files import GLOBS, wanted
+
     found: list[str] = []
     for path in paths:
         if not Path(path).is_dir():
@@ -406,7 +408,11 @@ def certificates(paths: Iterable[str]) -> list[str]:
         inside = certificates_in(path)
         if not inside:
             raise OptionProblem(f"there is no certificate in '{path}'", advice=WRITES)
-        found += inside
+        left = [one for one in inside if wanted(Path(one).relative_to(path).as_posix(), one, include, exclude)]
+        if not left:
+            told = f"--include and --exclude leave none of {many(len(inside), 'certificate')} in '{path}'"
+            raise OptionProblem(told, advice=GLOBS)
+        found += left
     return found
 
 

@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +30,7 @@ from checker.cli.options import (
 )
 from checker.cli.points import add_point_option, point
 from checker.cli.progress import working
+from checker.cli.several import Several, add_glob_options, add_limit_options, asked
 from checker.notation.problem import OptionProblem
 from checker.notation.words import last_word, meant
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from checker.certificates.audit import Audited, Change
+    from checker.fleet.workers import Talk
     from checker.oracles import Oracles
     from checker.recheck import Report
     from checker.refutation.witness import Fill
@@ -87,6 +90,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     add_accept_option(parser)
     add_reading_options(parser, kernel=False)
+    group = parser.add_argument_group("several certificates, with an option for limits each judged in a process")
+    add_glob_options(group, "certificates of folders")
+    add_limit_options(group, "certificate", "that is not certified")
     add_output_options(parser)
     parser.set_defaults(func=run)
 
@@ -94,36 +100,26 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def run(args: argparse.Namespace) -> int:
     """0 all certified, or no worse than before, 3 where one is invalid, else 1. Raises SourceError for what is no
     certificate."""
-    from checker.certificates.audit import audit
     from checker.oracles import Oracles
     from checker.report import audit as report
     from checker.report.launches import judge
-    from logic.rules import SOUND
 
-    args.files = certificates(args.files)
-    at, asked = point(args.at), _asked(args)
+    args.files = certificates(args.files, args.include, args.exclude)
+    at, launched = point(args.at), _asked(args)
     if not args.sources and (args.includes or args.defines or args.instantiate):
         raise OptionProblem("-I, -D and --instantiate say how a source is read", advice="Add --source FILE.cu.")
     if args.coq:
-        if args.old or args.sources or at or args.format != "text":
-            told = "--coq writes a Coq file, without --compare, --source, --at and --format"
+        if args.old or args.sources or at or args.format != "text" or asked(args):
+            told = "--coq writes a Coq file, without --compare, --source, --at, --format and limits"
             raise OptionProblem(told, advice="Leave them out, or --coq.")
         return _as_coq(args)
     oracle = Oracles()
-
-    def judged(path: str, text: str, again: Callable[[Any], Report]) -> Audited:
-        found = audit(text, path, SOUND, oracle, again)
-        if not found.certificate.digest:
-            raise _unsigned(path)
-        return found
-
-    texts = [read_text(path, "Give a certificate, a .json file.") for path in (*args.files, *args.old)]
-    every: list[Audited] = []
-    with _second(texts) as asked_again, working("") as now:
-        for of in zip((*args.files, *args.old), texts, asked_again, strict=True):
-            now(f"{len(every) + 1} of {len(texts)}: {of[0]}")
-            every.append(judged(*of))
-    found, old = every[: len(args.files)], every[len(args.files) :]
+    texts = {path: read_text(path, "Give a certificate, a .json file.") for path in (*args.files, *args.old)}
+    done = _limited(args, texts) if asked(args) else None
+    every = _all(texts, oracle) if done is None else _each(texts, done)
+    found, old = ([every[path] for path in paths if path in every] for paths in (args.files, args.old))
+    if done is not None and done.interrupted and not found:
+        raise KeyboardInterrupt
     if at:
         _check_point(at, found)
     changes = _compared(old, found, oracle)
@@ -139,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     with working("dearest runs"):
         ran = [_run(args, a, at) for a in found]
     rows = [report.row(a, at, other, told, d.spent) for (a, other, told), d in zip(held, ran, strict=True)]
-    known = [asked or [launch for s in named(a.certificate.name) for launch in s.launches] for a in found]
+    known = [launched or [launch for s in named(a.certificate.name) for launch in s.launches] for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
@@ -153,7 +149,83 @@ def run(args: argparse.Namespace) -> int:
     else:
         text = report.as_format(document, args.format, explain=args.explain)
     emit(text, args.output)
-    return 3 if any(a.invalid for a in every) else 0 if document["good"] else 1
+    if done is not None and done.interrupted:
+        raise KeyboardInterrupt
+    return 3 if any(a.invalid for a in every.values()) else 0 if document["good"] else 1
+
+
+def _all(texts: Mapping[str, str], oracle: Oracles) -> dict[str, Audited]:
+    """Certificates, by their paths, judged by the kernel here. Raises SourceError for what is none."""
+    from checker.certificates.audit import audit
+    from logic.rules import SOUND
+
+    found: dict[str, Audited] = {}
+    with _second([*texts.values()]) as asked_again, working("") as now:
+        for (path, text), again in zip(texts.items(), asked_again, strict=True):
+            now(f"{len(found) + 1} of {len(texts)}: {path}")
+            found[path] = audit(text, path, SOUND, oracle, again)
+            if not found[path].certificate.digest:
+                raise _unsigned(path)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A certificate that a process judged, None for what is none, and whether that ends a run that may stop."""
+
+    audited: Audited | None
+    code: int
+
+
+def _limited(args: argparse.Namespace, texts: Mapping[str, str]) -> Several:
+    """The same judged each in a process of its own, within limits."""
+    from checker.cli.several import judged
+
+    done = judged(args, "certificate", [(*of, tuple(args.accept)) for of in texts.items()], work)
+    done.say(())
+    return done
+
+
+def work(what: tuple[str, str, tuple[str, ...]], done: frozenset[int], talk: Talk) -> None:
+    """Tells what both checkers say of a certificate, if it is not done."""
+    from checker.certificates.audit import audit
+    from checker.kernel import Claim
+    from checker.oracles import Oracles
+    from checker.report.audit import verdict
+    from logic.rules import SOUND
+    from logic.source import SourceError
+
+    if done:
+        return
+    path, text, accept = what
+    talk.begin(0)
+    try:
+        found = audit(text, path, SOUND, Oracles())
+    except SourceError:
+        talk.tell(Word(None, 2))  # whoever asked reads it, and says why it is none
+        return
+    good = isinstance(found.outcome, Claim) and verdict(found, None) in ("certified", *accept)
+    talk.tell(Word(found, int(not good)))
+
+
+def _each(texts: Mapping[str, str], done: Several) -> dict[str, Audited]:
+    """Certificates as processes judged them, without those that were left out. Raises SourceError for what is none."""
+    from checker.certificates.audit import Audited
+    from checker.certificates.document import read
+    from checker.fleet.tray import Ended
+    from checker.kernel import Ledger
+
+    found: dict[str, Audited] = {}
+    for (path, text), told in zip(texts.items(), done.found, strict=True):
+        for one in told:
+            made = read(text, path)
+            if not made.digest:
+                raise _unsigned(path)
+            if isinstance(one, Ended):
+                found[path] = Audited(path, made, None, Ledger(), None, ended=f"{one.how}: {one.why}")
+            else:
+                found[path] = one.audited
+    return found
 
 
 FEW: Final = 4

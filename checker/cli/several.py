@@ -34,6 +34,12 @@ def add_limit_options(group: argparse._ActionsContainer, what: str, bad: str) ->
     group.add_argument("--memory-limit", type=int, metavar="MB", help=f"of a {what}, in MiB (default: {MEBIBYTES})")
 
 
+def add_glob_options(group: argparse._ActionsContainer, what: str) -> None:
+    """--include and --exclude, which leave out `what` of folders."""
+    group.add_argument("--include", action="append", default=[], metavar="GLOB", help=f"only {what} that match")
+    group.add_argument("--exclude", action="append", default=[], metavar="GLOB", help=f"no {what} that match")
+
+
 def limits(args: argparse.Namespace, usual: Mapping[str, Any]) -> tuple[int, Limits]:
     """How many processes, and the limits of each part: of the command line, else the usual ones. Raises OptionProblem
     for what is no positive number."""

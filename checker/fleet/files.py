@@ -68,7 +68,7 @@ def sources(
         for one in own:
             name = str(one)
             inside = one.relative_to(path).as_posix() if one != path else one.name
-            if one != path and not _wanted(inside, name, include, exclude):
+            if one != path and not wanted(inside, name, include, exclude):
                 unwanted += 1
                 continue
             real = one.resolve()
@@ -78,11 +78,13 @@ def sources(
         what = ", ".join(f"'{p}'" for p in paths)
         if unwanted:
             told = f"--include and --exclude leave none of {many(unwanted, 'CUDA source')} in {what}"
-            raise OptionProblem(
-                told, advice="A glob is about a path in the folder, a whole path or a name; * goes over /."
-            )
+            raise OptionProblem(told, advice=GLOBS)
         raise OptionProblem(f"there is no CUDA source in {what}", advice="A source ends in .cu or .cuh.")
     return list(found.values())
+
+
+GLOBS: Final = "A glob is about a path in the folder, a whole path or a name; * goes over /."
+"""The advice where globs leave nothing."""
 
 
 def what_is(path: str) -> Literal["", "file", "folder"]:
@@ -93,8 +95,8 @@ def what_is(path: str) -> Literal["", "file", "folder"]:
         return ""
 
 
-def _wanted(inside: str, path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Whether a source is one that globs leave; they are about its path in the folder, its whole path or its name."""
+def wanted(inside: str, path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Whether globs leave a file of a folder; they are about its path in the folder, its whole path or its name."""
 
     def matched(globs: Sequence[str]) -> bool:
         return any(_matches(text, glob) for glob in globs for text in (inside, path, inside.rpartition("/")[2]))

@@ -65,12 +65,18 @@ COUNTS: Final = {
 MEANING: Final = {
     "rejected": "the certificate does not prove its claim",
     "vacuous": VACUOUS,
+    "crashed": "the process that judged it ended: nothing is said of it",
+    "out-of-memory": "it took more memory than it may: nothing is said of it",
+    "timeout": "it took longer than it may: nothing is said of it",
     "not-proved": "a side condition could not be proved: the claim may be true",
     "holey": "both checkers accept it; barriers are assumed to be reached by whole blocks",
     "solver-backed": "both checkers accept it; what is listed the second one could not verify without a solver",
     "certified": "both checkers accept it, and the second one verified everything without a solver",
 }
 """The verdicts, the worst first."""
+
+LIMITED: Final = ("crashed", "out-of-memory", "timeout")
+"""Those on certificates that no checker has judged to the end."""
 
 UNREAD: Final = "the program is the one that the certificate holds; no source was given (--source) to compare it with"
 """The assumption that a report without a source rests on."""
@@ -89,6 +95,8 @@ ANY: Final = extent((None, None, None))
 
 def verdict(a: Audited, found: Finding | None) -> str:
     """One of MEANING; `found` is what was found out about a refusal."""
+    if a.ended:
+        return a.ended.partition(":")[0].replace(" ", "-")
     if found is not None:
         return found.verdict
     if a.vacuous:
@@ -193,7 +201,7 @@ def row(
         "at": {name: n for name, n in at.items() if name in sigma.params or name.partition("[")[0] in sigma.stable}
         or None,
         "verdict": verdict(a, wrong),
-        "problem": None,
+        "problem": a.ended or None,
         "explanation": None,
         "second_checker": a.second.verdict if a.second else None,
         "second_claim": (a.second.claim or None) if a.second else None,
@@ -403,6 +411,8 @@ def subject_of(r: Row) -> str:
 
 def checked(r: Row) -> str:
     """A sentence on who checked how much."""
+    if r["verdict"] in LIMITED:
+        return "not judged to the end"
     counts = {kind: sum(engines.values()) for kind, engines in r["side_conditions"].items()}
     total = sum(counts.values())
     by = ", ".join(sorted({engine for engines in r["side_conditions"].values() for engine in engines}))
@@ -564,7 +574,14 @@ def as_markdown(report: Row) -> str:
     return clean("\n".join(lines).rstrip())
 
 
-_LEVELS: Final[Mapping[str, Level]] = {"certified": "none", "solver-backed": "note", "holey": "warning"}
+_LEVELS: Final[Mapping[str, Level]] = {
+    "certified": "none",
+    "solver-backed": "note",
+    "holey": "warning",
+    "timeout": "warning",
+    "out-of-memory": "warning",
+    "crashed": "warning",
+}
 
 
 def as_sarif(report: Row) -> Row:

@@ -22,6 +22,7 @@ from checker.certificates.audit import audit
 from checker.certificates.document import canonical, digest
 from checker.cli import main, options
 from checker.cli import report as module
+from checker.fleet.workers import Desk, Job, Work
 from checker.oracles import Oracles
 from checker.recheck import Report, recheck
 from checker.report.audit import MEANING, UNSAID, row
@@ -30,6 +31,7 @@ from logic.assertions import Entails, Refuted
 from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.syntax import FALSE
+from tests.checker.cli.one_process import alone
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 SECTORS, CONFLICTS = (str(PROOFS / "addSub3" / f"{metric}.json") for metric in ("sectors", "conflicts"))
@@ -1013,3 +1015,69 @@ def test_a_certificate_says_of_which_instance_it_is(tmp_path: Path, capsys: pyte
 def test_a_misspelt_parameter_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "proofs/matMul/sectors.json", "--at", "wa=77"]) == 2
     assert "Did you mean 'wA'? Known: blockDim.x" in capsys.readouterr().err
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def folder_of_two(tmp_path: Path) -> str:
+    """One certificate that counts too little, and one that is certified."""
+    (tmp_path / "found").mkdir()
+    nodes = json.loads(Path(SECTORS).read_text())["derivation"]
+    next(node for node in nodes if node["rule"] == "EQ:GArray")["with"]["n"] -= 1
+    written(tmp_path / "found" / "a.json", SECTORS, derivation=nodes)
+    written(tmp_path / "found" / "b.json", SECTORS)
+    return str(tmp_path / "found")
+
+
+def test_a_report_by_processes_with_limits_is_the_same(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that may stop leaves out the rest, which is said."""
+    monkeypatch.setattr("checker.fleet.tray.run", alone)
+    folder = folder_of_two(tmp_path)
+    assert main(["report", folder]) == main(["report", folder, "--jobs", "2"]) == 3
+    usual, limited = capsys.readouterr().out.split("2 certificates")[1:]
+    assert limited == usual
+    monkeypatch.setattr("checker.fleet.tray.run", first)
+    assert main(["report", folder, "--fail-fast"]) == 3
+    printed = capsys.readouterr()
+    assert printed.out.startswith("1 certificate: 1 rejected")
+    assert printed.err == "warpbound: warning: 1 certificate left out, not looked at to the end\n"
+
+
+def first(jobs: list[Job], work: Work, desk: Desk, *_: object) -> None:
+    """Works until there is enough."""
+    for job in jobs:
+        if not desk.enough():
+            alone([job], work, desk)
+
+
+def test_globs_choose_among_the_certificates_of_a_folder(capsys: Capture, tmp_path: Path) -> None:
+    folder = folder_of_two(tmp_path)
+    assert main(["report", folder, "--include", "b*"]) == main(["report", folder, "--exclude", "a.json"]) == 0
+    assert capsys.readouterr().out.count("1 certificate: 1 certified") == 2
+    assert main(["report", folder, "--exclude", "*"]) == 2
+    assert f"leave none of 2 certificates in '{folder}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html", "markdown", "sarif"])
+def test_what_is_not_judged_to_the_end_is_told(form: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No word on its claim, in every format, and exit code 1, also where a solver's word is enough."""
+
+    def never(jobs: list[Job], _: Work, desk: Desk, *__: object) -> None:
+        for job in jobs:
+            desk.failed(job, 0, "out of memory", "it took more than 1 MiB", 0.0)
+            desk.ended(job)
+
+    monkeypatch.setattr("checker.fleet.tray.run", never)
+    words = ["report", SECTORS, "--jobs", "1", "--at", "h=64", "--accept", "solver-backed"]
+    assert main([*words, "--format", form]) == 1
+    out = capsys.readouterr().out
+    if form == "json":
+        (row,) = json.loads(out)["certificates"]
+        assert (row["verdict"], row["bound"], row["claim"]) == ("out-of-memory", None, None)
+        assert row["problem"] == "out of memory: it took more than 1 MiB"
+    else:
+        assert "it took more than 1 MiB" in out
+        assert "at most 4" not in out
