@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.oracles.aliases import BEFORE, Aliases
+from tests.oracles.aliases import BEFORE
 from tests.oracles.classes import CELLS, NUMBERS, Class, D, Function, Scope, T
-from tests.oracles.templated import as_function_template, as_template
+from tests.oracles.moves import Moves
+from tests.oracles.templated import as_function_template, as_template, derives, members
 
 
-class Writer(Aliases):
+class Writer(Moves):
     """Writes the program of a seed."""
 
     # --- statements --------------------------------------------------------------------------------------------------
@@ -24,7 +25,10 @@ class Writer(Aliases):
         return "{ " + self.statements(inner, depth, least, most) + " }"
 
     def statements(self, s: Scope, depth: int, least: int, most: int) -> str:
-        return " ".join(self.statement(s, depth) for _ in range(self.draw.randint(least, most)))
+        texts = list[str]()
+        for _ in range(self.draw.randint(least, most)):
+            texts += [self.statement(s, depth), *self.moving(s, 0.1)]
+        return " ".join(texts)
 
     def statement(self, s: Scope, depth: int) -> str:
         roll = self.draw.random()
@@ -659,8 +663,12 @@ class Writer(Aliases):
     def perhaps_template(self, text: str) -> str:
         """A class or a function, some of them as a template. Its draws are its own: others stay what they are."""
         draw = Random(f"{self.seed}: {len(text)}")
-        make = as_template if text.startswith("struct") else as_function_template
-        return make(text, draw) if draw.random() < 0.25 else text
+        if not text.startswith("struct"):
+            return as_function_template(text, draw) if draw.random() < 0.25 else text
+        odds = 0.8 if derives(text, self.known) else 0.25
+        made = as_template(text, draw, self.known) if draw.random() < odds else text
+        self.known |= members(text, self.known, made != text)
+        return made
 
     def program(self) -> str:
         """The kernel and what stands before it, in a namespace."""

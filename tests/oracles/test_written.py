@@ -11,14 +11,18 @@ from tests.oracles.programs import Writer
 from tests.oracles.written import tried
 from tests.semantics.cuda.native import COMPILER
 
-EQUAL = (3, 9, 300082)
-"""The last one has a template of a class with methods that are defined outside of it."""
+EQUAL = (3, 9, 300082, 950191, 950018)
+"""The third one has a template of a class with methods that are defined outside of it, the fourth one that derives from
+an instance for its argument. The last one swaps pointers."""
 hosted = pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
 
 
 def test_a_seed_has_one_program() -> None:
     assert Writer(3).program() == Writer(3).program() != Writer(9).program()
-    assert "t<W>::" in Writer(EQUAL[-1]).program()
+    assert "t<W>::" in Writer(300082).program()
+    assert "struct C26t : C1t<W> {" in Writer(950191).program()
+    assert "swapped(p" in Writer(950018).program()
+    assert "struct L" in Writer(3).program()
 
 
 @hosted

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from logic.metrics import METRICS
-from logic.syntax import Expr, Kernel, Op, Read, Stmt, Write
+from logic.syntax import Const, Expr, Kernel, Op, Read, Stmt, Write
 from semantics.cuda import CudaError, Reading, read_cuda
+from semantics.cuda.parse import STD, Request, find, parse
+from semantics.cuda.reader import _lower
 from semantics.grid import run
 from tests.oracles.classes import CELLS
 from tests.oracles.programs import Writer
@@ -167,32 +169,64 @@ def compiled(
     return found
 
 
-class Counting(Lowered):
-    """The same, with the loads and stores of G, and an address of its own for each allocation."""
+_FAR: Final = 1 << 20
+"""The bytes from the middle of one array to that of the next, where pointers are numbers."""
 
-    def __init__(self, parameters: Mapping[str, int]) -> None:
+
+class Counting(Lowered):
+    """The same, with the loads and stores of G, an address of its own for each allocation, and one for arrays, at which
+    their integers are to be found, too."""
+
+    def __init__(self, parameters: Mapping[str, int], arrays: Sequence[str] = ()) -> None:
         super().__init__(parameters)
         self.loads = self.stores = 0
+        self.arrays = arrays
 
     def value(self, e: Expr) -> int | bool:
         match e:
             case Op("int", (Op("call:allocated"),)):
                 self.names["allocations"] = int(self.names.get("allocations", 0)) + 1
                 return 1000 * int(self.names["allocations"])
-            case Read("G"):
-                self.loads += 1
+            case Op("int", (Op("call:address", (_, Const(int(which)))),)):
+                return (which + 1) * _FAR // 256
+            case Read(array, index):
+                array, i = self.found(array, index)
+                self.loads += array == "G"
+                return self.cell(array, i)
         return super().value(e)
 
     def run(self, s: Stmt) -> None:
-        self.stores += isinstance(s, Write) and s.array == "G"
-        super().run(s)
+        match s:
+            case Write(array, index, e):
+                array, i = self.found(array, index)
+                self.stores += array == "G"
+                self.cells[array, i] = int(self.value(e))
+            case _:
+                super().run(s)
+
+    def found(self, array: str, index: Expr) -> tuple[str, int]:
+        """The array and the index of an element."""
+        i = int(self.value(index))
+        which, at = divmod(i + _FAR // 8, _FAR // 4)
+        known = array == "memory.int32" and 0 < which <= len(self.arrays)
+        return (self.arrays[which - 1], at - _FAR // 8) if known else (array, i)
 
 
-def lowered(reading: Reading) -> list[Trace]:
+def _numbered(reading: Reading, path: Path) -> list[str]:
+    """The arrays of a program whose addresses are numbers, by these; "" for another number."""
+    if not any(a.name == "memory.int32" for a in reading.kernel.arrays):
+        return []
+    request = Request(str(path), (), (), STD, None, None)
+    parsed = parse(request)
+    numbers = _lower(parsed, find(parsed, request, reading.kernel.name))[1].numbers
+    return [name.removeprefix("address of ") if "address of " in name else "" for name in numbers]
+
+
+def lowered(reading: Reading, path: Path) -> list[Trace]:
     """What each lane does in the program as it is read, one after another."""
-    kernel, found = reading.kernel, []
+    kernel, found, arrays = reading.kernel, list[Trace](), _numbered(reading, path)
     for lane in range(LANES):
-        state = Counting(at_lane(kernel, lane, N, LANES))
+        state = Counting(at_lane(kernel, lane, N, LANES), arrays)
         for i in range(LANES * CELLS + 64):
             state.cells["G", i] = (i * 7 + i // 5) % 11
         for i in range(TABLE):
@@ -223,7 +257,7 @@ def judged(seed: int, path: Path, theirs: Sequence[Trace]) -> Verdict:
     if reading.facts:
         return Verdict(seed, "facts")
     try:
-        ours = lowered(reading)
+        ours = lowered(reading, path)
     except (NotImplementedError, KeyError) as e:  # a function of which our semantics knows no value
         return Verdict(seed, "opaque", str(e)[:80])
     for lane, (a, b) in enumerate(zip(theirs, ours, strict=True)):
