@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import socket
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,67 @@ def test_every_command_of_the_page(project: Path, capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert "scale sectors: exceeded, 12 of at most 8; most of it at src/scale.cu:4" in out
     assert "src/scale.cu:4: scale sectors grew: 8 -> 12" in out or "scale sectors grew: 8 -> 12" in out
+
+
+def keys(folder: Path) -> dict[str, str]:
+    """An environment in which Dask speaks TLS alone, with a certificate that signs itself."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl, which makes the certificate, is not installed")
+    key, made = folder / "key.pem", folder / "cert.pem"
+    words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=warpbound"]
+    subprocess.run([openssl, *words, "-keyout", str(key), "-out", str(made)], check=True, capture_output=True)
+    known = {"CA_FILE": made} | {
+        f"{who}__{what}": path
+        for who in ("CLIENT", "SCHEDULER", "WORKER")
+        for what, path in (("CERT", made), ("KEY", key))
+    }
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(path) for name, path in known.items()}
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+def test_the_commands_for_many_machines(scheme: str, project: Path, tmp_path: Path) -> None:
+    """With another port. By TLS whoever has no certificate is not let in."""
+    pytest.importorskip("distributed")
+    (text,) = re.findall(r"```console\n(\$ dask .*?)```", PAGE, re.DOTALL)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    text = text.replace("8786", str(port)).replace("tcp://", f"{scheme}://")
+    scheduler, worker, bound = [command.removeprefix("$ ") for command in text.splitlines()]
+    assert bound.startswith("warpbound bound src --cluster ")
+    (project / "src/k.cu").write_text("__global__ void k(int *A) { A[threadIdx.x] = 1; }\n")
+    plain = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    about = plain if scheme == "tcp" else {**plain, **keys(tmp_path)}
+    words = [*shlex.split(bound)[1:], "--metric=sectors", "--block=32", "--no-cache"]
+
+    def asked(env: dict[str, str]) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "warpbound", *words], env=env, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    began = list[subprocess.Popen[bytes]]()
+    try:
+        began += [
+            subprocess.Popen(shlex.split(command), env=about, stderr=subprocess.DEVNULL)
+            for command in (f"{scheduler} --protocol {scheme} --no-dashboard", f"{worker} --no-dashboard")
+        ]
+        until = time.monotonic() + 90
+        while (found := asked(about))[0] == 2 and time.monotonic() < until:
+            assert "no scheduler answers there" in found[1] or "has no workers" in found[1]
+        assert (found[0], "1 file, 1 kernel: 1 certified" in found[1], "warning" in found[1]) == (0, True, False), found
+        if scheme == "tls":
+            code, told = asked(plain)
+            assert (code, "no scheduler answers there" in told) == (2, True)
+    finally:
+        for process in reversed(began):
+            process.terminate()
+            process.wait(30)
 
 
 def test_the_configuration_of_the_page_is_one(project: Path) -> None:
