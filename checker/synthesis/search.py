@@ -644,7 +644,6 @@ def _stores(
 
     known = facts.numbers | {Param(n): 0 for n in first}
     extents = {Param(n): extent(n, context) for n in first}
-    last = {index: int(size.constant) - 1 for index, size in extents.items() if size.is_constant}
 
     def excluded(store: dict[Leaf, int]) -> bool:
         return any(value(e, store | known) is False for e in facts)
@@ -657,6 +656,7 @@ def _stores(
     ]
     ends = [store for store in ends if abs(max(store.values(), key=abs)) <= 2 * _FARTHEST]
     for store in [s for s in (far, *near, *ends) if not excluded(s)] or near:
-        yield store | {index: min(store[index], end) for index, end in last.items()}
+        sizes = {index: evaluate(p, store, risen) for index, p in extents.items() if leaves(p) <= store.keys()}
+        yield store | {index: min(store[index], int(size) - 1) for index, size in sizes.items()}
         if first:
             yield store | {Param(n): 0 for n in first}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import re
@@ -14,6 +15,8 @@ def binding() -> Any:
     import clang.cindex as cindex
 
     cindex.c_interop_string.value = property(_text)
+    for kept in (cindex.Index, cindex.TranslationUnit):  # as Python ends, the binding goes before what it disposes of
+        atexit.register(setattr, kept, "__del__", lambda _: None)
     lib = cindex.conf.lib
     for name, result in (
         ("clang_getCursorBinaryOperatorKind", ctypes.c_int),

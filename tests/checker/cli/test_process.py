@@ -160,6 +160,13 @@ def test_as_a_module() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_end_of_a_process_says_nothing() -> None:
+    """As Python ends, libclang's binding goes before what it would dispose of."""
+    words = [sys.executable, "-m", "warpbound", "bound", KERNEL, "--metric", "sectors"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def test_the_judging_of_a_certificate_loads_no_front_end() -> None:
     """Neither that nor numpy is needed for it, and either takes as long as the judging does."""
     heavy = "{'numpy', 'clang', 'semantics.cuda', 'checker.testbed.applied', 'highspy'}"
