@@ -84,7 +84,7 @@ def run_sizes(args: argparse.Namespace, reading: Reading, values: Mapping[str, V
     if block is None or grid is None:
         kernel = reading.kernel
         hints = annotated(args, kernel)
-        block = block or (hints.block and known_sizes(hints.block)) or reading.block
+        block = block or known_sizes(hints.block or reading.block or (None, None, None))
         grid = grid or (hints.grid and known_sizes(hints.grid)) or evaluated_grid(hints.formulas, kernel, values)
         if block is None:
             raise OptionProblem("the size of a block is not known", kernel.loc, "Give it: --block 256.")

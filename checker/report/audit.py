@@ -44,7 +44,7 @@ from checker.report.rejection import describe, explain, reason_of
 from checker.report.sarif import Level, log, message, place
 from checker.report.schemas import VERSION
 from checker.report.terminal import wrapped
-from logic.assertions import Context
+from logic.assertions import Context, Dim
 from logic.derivation import applications
 from logic.metrics import Metric
 from logic.refusals import Refusal
@@ -125,7 +125,7 @@ class Source:
         return self.reading.notes
 
     @property
-    def block(self) -> tuple[int, int, int] | None:
+    def block(self) -> Dim | None:
         return self.reading.block
 
     def under(self, context: Context) -> Source:

@@ -648,15 +648,15 @@ def _stores(
     def excluded(store: dict[Leaf, int]) -> bool:
         return any(value(e, store | known) is False for e in facts)
 
-    ends = [
+    turned = [
         store | {leaf: store[leaf] - sign * int(evaluate(p, store, risen))}
         for p, leaf, sign in turns
         for store in (far, *near)
         if evaluate(p, store, risen).denominator == 1
     ]
-    ends = [store for store in ends if abs(max(store.values(), key=abs)) <= 2 * _FARTHEST]
-    for store in [s for s in (far, *near, *ends) if not excluded(s)] or near:
-        sizes = {index: evaluate(p, store, risen) for index, p in extents.items() if leaves(p) <= store.keys()}
-        yield store | {index: min(store[index], int(size) - 1) for index, size in sizes.items()}
+    turned = [store for store in turned if abs(max(store.values(), key=abs)) <= 2 * _FARTHEST]
+    for store in [s for s in (far, *near, *turned) if not excluded(s)] or near:
+        ends = {index: int(evaluate(p, store, risen)) - 1 for index, p in extents.items() if leaves(p) <= store.keys()}
+        yield store | {index: min(store[index], end) for index, end in ends.items()}
         if first:
             yield store | {Param(n): 0 for n in first}

@@ -1,4 +1,5 @@
-"""Launches `k<<<grid, block>>>(..)` in host code: their sizes, where they are constants."""
+"""Launches `k<<<grid, block>>>(..)` in host code: their sizes, as far as they are constants. Those of `<<<n, m>>>` with
+integers are 1 in y and in z."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_files, own_nodes
 from semantics.cuda.templates import INSTANCE, functions, is_kernel
 
-Sizes = tuple[int, int, int]
-
+Extent = tuple[int | None, int | None, int | None]
+"""Sizes in x, y and z; None for one that is no constant."""
 _ASKING: Final = (
     "cudaFuncSetAttribute", "cudaFuncSetCacheConfig", "cudaFuncSetSharedMemConfig", "cudaFuncGetAttributes",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "cudaOccupancyMaxPotentialBlockSize",
@@ -41,7 +42,7 @@ Host = Callable[[], Unit | None]
 """Parses the file as for the host, when it is asked for; None where that fails."""
 
 
-def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Sizes | None, Sizes | None]:
+def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Extent | None, Extent | None]:
     """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device, which
     the unit is, and for the host: constants may differ. None without a launch, or where one is unclear or may be
     missing. Launches of other instances of a template are none of its own."""
@@ -52,7 +53,7 @@ def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Sizes | None, Sizes 
     return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
 
 
-def sizes_seen(unit: Unit, host: Host, kernel: Node) -> tuple[tuple[Sizes | None, Sizes | None], ...]:
+def sizes_seen(unit: Unit, host: Host, kernel: Node) -> tuple[tuple[Extent | None, Extent | None], ...]:
     """The grid and the block of each launch of a kernel, or of this instance of a template, that its file shows, in the
     order of the text and each pair once. None for a size that is no constant, or another one for the host."""
     found = _pairs(unit, kernel)
@@ -68,7 +69,7 @@ def sizes_seen(unit: Unit, host: Host, kernel: Node) -> tuple[tuple[Sizes | None
     return tuple(dict.fromkeys(pair for pair in agreed if any(pair)))
 
 
-def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Sizes | None, Sizes | None]]:
+def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Extent | None, Extent | None]]:
     """The grid and the block of launches by their places."""
     found = {}
     for launch in _launches(unit):
@@ -81,7 +82,7 @@ def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Sizes | None
     return found
 
 
-def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Sizes | None, Sizes | None]:
+def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Extent | None, Extent | None]:
     launches = _launches(unit)
     if not launches or not _complete(unit, kernel, launches):
         return None, None
@@ -160,8 +161,8 @@ def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool
     return bool(given) and bool(instance) and given != instance
 
 
-def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Sizes | None:
-    sizes: set[Sizes | None] = set()
+def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Extent | None:
+    sizes: set[Extent | None] = set()
     for launch in launches:
         callee = launch.node.referenced
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
@@ -171,11 +172,18 @@ def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Sizes | 
                 sizes.add(_given_at(launch, position))
         elif launch.node.name == kernel:
             sizes.add(_given_at(launch, position))
-    return next(iter(sizes)) if len(sizes) == 1 else None
+    by_axis = zip(*sizes, strict=True) if None not in sizes else ()
+    agreed = [own[0] if len({*own}) == 1 else None for own in by_axis]
+    return _known(*agreed) if agreed else None
 
 
-def _given_at(launch: _Launch, position: int) -> Sizes | None:
-    """The grid of a launch, at 0, or its block, at 1, where it is a constant."""
+def _known(x: int | None, y: int | None, z: int | None) -> Extent | None:
+    """Extent of which one at least is known."""
+    return None if x is y is z is None else (x, y, z)
+
+
+def _given_at(launch: _Launch, position: int) -> Extent | None:
+    """The grid of a launch, at 0, or its block, at 1, as far as it is constant."""
     given = launch.sizes[position] if len(launch.sizes) > 1 else None
     return _dim3(given, launch.host, launch.config.offset) if given is not None and launch.host is not None else None
 
@@ -264,8 +272,9 @@ def _idle(tokens: list[Token], at: int) -> bool:
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
 
-def _dim3(node: Node, host: Node, at: int) -> Sizes | None:
-    """The value of an expression of type dim3 at a place, following a variable to its initialiser and assignments."""
+def _dim3(node: Node, host: Node, at: int) -> Extent | None:
+    """The value of an expression of type dim3 at a place, as far as it is constant, following a variable to its
+    initialiser and assignments."""
     while node.kind in _WRAPPERS or (node.kind == "CALL_EXPR" and len(node.arguments) == 1):
         callee = node.referenced if node.kind == "CALL_EXPR" else None
         inner = [c for c in node.children if c.kind != "TYPE_REF"] if callee is None else node.arguments
@@ -276,13 +285,22 @@ def _dim3(node: Node, host: Node, at: int) -> Sizes | None:
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, at) if decl is not None and own else None
-    if node.type.kind == "int" and (x := _positive(node, host)):  # as in templates, and as functions are passed it
-        return x, 1, 1
+    if node.type.kind == "int":  # as in templates, and as functions are passed it
+        return _made(node, (), host)
     made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
     if made is not None and _constructs(made):
-        x, y, z = (_positive(a, host) for a in node.arguments)
-        return (x, y, z) if x and y and z else None
+        return _made(node.arguments[0], node.arguments[1:], host)
     return None
+
+
+def _made(x: Node, others: Sequence[Node], host: Node) -> Extent | None:
+    """The sizes that a dim3 is made of, where each is known or surely an integer, and one at least is known."""
+    given = [(_positive(a, host), a) for a in (x, *others)]
+    if not all(size or settled(a, host) for size, a in given):
+        return None
+    first, *rest = (size or None for size, _ in given)
+    y, z = rest or (1, 1)
+    return None if first is y is z is None else (first, y, z)
 
 
 def _constructs(callee: Node) -> bool:
@@ -309,7 +327,7 @@ def _positive(node: Node, host: Node) -> int:
     return start if kept else 0
 
 
-def _variable(decl: Node, host: Node, at: int) -> Sizes | None:
+def _variable(decl: Node, host: Node, at: int) -> Extent | None:
     """The value of a dim3 variable that is only changed by `b.x = constant`, once a field, before a place."""
     start = _dim3(decl.initialiser, host, decl.offset) if decl.initialiser is not None else None
     found = mentions(decl, host) if start is not None else None

@@ -40,7 +40,7 @@ from semantics.cuda.functions import function_type, passed
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import of_host
-from semantics.cuda.launches import sizes_of, sizes_seen
+from semantics.cuda.launches import Extent, sizes_of, sizes_seen
 from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
@@ -74,13 +74,13 @@ class Reading:
     """
 
     kernel: Kernel
-    block: tuple[int, int, int] | None
-    grid: tuple[int, int, int] | None
+    block: Extent | None
+    grid: Extent | None
     remarks: tuple[str, ...]
     facts: tuple[Expr, ...]
     written: Stmt
     types: Types
-    launches: tuple[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None], ...] = ()
+    launches: tuple[tuple[Extent | None, Extent | None], ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     one_row: bool = False
@@ -91,7 +91,7 @@ class Reading:
     unsteady: frozenset[str] = frozenset()
 
     @property
-    def usual_grid(self) -> tuple[int | None, int | None, int | None] | None:
+    def usual_grid(self) -> Extent | None:
         """The grid that is assumed of a kernel which counts its blocks as if they were in a row, where no launch shows
         another one; None for other kernels."""
         others = any(grid is not None and grid[1:] != (1, 1) for grid, _ in self.launches)

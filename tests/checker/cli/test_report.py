@@ -192,7 +192,7 @@ def launching(tmp_path: Path, *launches: str) -> str:
         (["10, dim3(32, 2)"], [OTHER.format("32 x 2", "32")]),
         (["10, n"], [UNTOLD]),
         (["10, 32", "n, 32"], []),
-        (["10, 32", "10, 64", "n, n"], [OTHER.format(64, 32)]),
+        (["10, 32", "10, 64", "n, n"], [OTHER.format(64, 32), UNTOLD]),
         (["10, 64", "n, dim3(8, 4)"], [OTHER.format(64, 32), OTHER.format("8 x 4", "32")]),
     ],
 )
