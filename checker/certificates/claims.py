@@ -96,6 +96,15 @@ def called(metric: str) -> str:
     return metric if metric in METRICS else f"custom {metric}"
 
 
+def hardware_called(name: str) -> str:
+    """The same of hardware.
+
+    >>> hardware_called("nvidia"), hardware_called("own")
+    ('hardware nvidia', 'custom hardware own')
+    """
+    return f"hardware {name}" if name in HARDWARE else f"custom hardware {name}"
+
+
 def described(what: Metric | Hardware) -> str:
     """A metric or hardware of a user's own, with its prices and sizes."""
     if isinstance(what, Hardware):

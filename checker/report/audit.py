@@ -20,6 +20,7 @@ from checker.certificates.claims import (
     claimed,
     described,
     extent,
+    hardware_called,
     is_known,
     named,
     shown,
@@ -395,8 +396,7 @@ def launch(r: Row) -> str:
     """Blocks, grid and hardware."""
     sizes = ((f"{what}s of", r[what]) for what in ("block", "grid"))
     known = [f"any {of.split('s of')[0]}" if size == ANY else f"{of} {size}" for of, size in sizes]
-    own = any(text.startswith("custom hardware") for text in r["custom"])
-    return ", ".join((*known, f"{'custom ' * own}hardware {r['hardware']}"))
+    return ", ".join((*known, hardware_called(r["hardware"])))
 
 
 def label(r: Row) -> str:

@@ -298,7 +298,8 @@ def _kernel(row: Row, p: Prediction) -> dict[str, Any]:
 
 def _assumptions(row: Row) -> list[str]:
     given = [] if row.terms is None else [f"given, and not checked: {limit.text}" for limit in row.terms.limits]
-    others = [text for text in assumptions(row.kernel, row.context, row.notes) if not text.startswith("a grid of ")]
+    told = replace(row.context, launch=replace(row.context.launch, grid=(None, None, None)))
+    others = assumptions(row.kernel, told, row.notes)
     return [*given, f"a grid of {_sizes(row)} blocks for {row.kernel.name}", *others]
 
 

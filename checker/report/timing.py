@@ -8,6 +8,7 @@ from typing import Final
 
 from checker.analysis.wcet import abstract
 from checker.analysis.wcet.estimate import Estimate, Evidence, Job
+from checker.analysis.wcet.sound import depends_on_block
 from checker.report.page import Page, Section
 from logic.assertions import show_p
 from logic.source import Loc, SourceError
@@ -87,7 +88,7 @@ def _figures(job: Job, found: Estimate, machine: int | None) -> list[tuple[str, 
     """The figures of the cycles, each with its name and more about it."""
     rows = []
     if found.formula is not None:
-        each = " each block" if "blockIdx." in str(found.formula) else ""
+        each = " each block" if depends_on_block((found.formula,)) else ""
         how = _by(found) if found.formula_ends else f"if {ENDS}"
         rows.append(("formula", f"{found.formula} cycles{each}", f"({how})"))
     elif found.problem is not None:

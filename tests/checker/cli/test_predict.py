@@ -107,6 +107,7 @@ def test_grids_by_option(grid: str, blocks: int, tmp_path: Path, capsys: Capture
     assert found["terms"]["N_B"] == expected
     assert found["terms"]["N_w"] == 1
     assert Fraction(found["exact"]) == in_milliseconds(found["formula"], n=1001)
+    assert sum("a grid of " in text for text in found["kernels"][0]["assumptions"]) == 1
 
 
 def test_grid_sizes_in_bounds(tmp_path: Path, capsys: Capture) -> None:

@@ -603,6 +603,14 @@ def test_a_value_of_many_digits(monkeypatch: pytest.MonkeyPatch, capsys: Capture
     assert "internal error" in capsys.readouterr().err
 
 
+def test_hardware_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
+    hardware = json.loads(Path(SECTORS).read_text())["hardware"] | {"name": "mine"}
+    assert main(["report", written(tmp_path / "mine.json", SECTORS, hardware=hardware), SECTORS]) == 0
+    out = capsys.readouterr().out
+    assert "addSub3: blocks of 32, any grid, custom hardware mine\n" in out
+    assert "addSub3: blocks of 32, any grid, hardware nvidia\n" in out
+
+
 def test_a_metric_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
     metric = json.loads(Path(SECTORS).read_text())["metric"] | {"name": "mine"}
     code, found = report(capsys, written(tmp_path / "mine.json", SECTORS, metric=metric))

@@ -95,6 +95,16 @@ def test_as_text(go: Go) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"), [("blockIdx.x + n", " cycles each block (certified)"), ("n", " cycles (certified)")]
+)
+def test_a_formula_of_each_block_says_so(go: Go, tmp_path: Path, limit: str, told: str) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(f"__global__ void k(int n) {{ int x = 0; for (int i = 0; i < {limit}; i++) x = x + i; }}")
+    _, out, _ = go(str(source), "--block", "32", "--grid", "3")
+    assert next(line for line in out.splitlines() if "formula" in line).endswith(told)
+
+
 def test_the_paper_as_text(go: Go) -> None:
     _, out, _ = go(TRIANGLE, *SIXTEEN, "--mode", "paper")
     assert "  estimate   804 cycles (the paper's estimate, no bound)" in out
