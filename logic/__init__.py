@@ -1,1 +1,1 @@
-"""What may be claimed: data and pure functions, no solver, no input or output."""
+"""The logic, and what may be claimed: data and pure functions, no solver, no input or output."""

@@ -175,7 +175,7 @@ def test_docstrings_begin_with_what_a_thing_is() -> None:
     """ "The index of ..", not "What is .. of which": whoever reads the first two words knows what it is about."""
     tops = ("logic", "semantics", "checker", "proofs", "warpbound")
     paths = [path for top in tops for path in (ROOT / top).rglob("*.py")]
-    wrong = re.compile(r":\n+ +[rR]?\"\"\"\s*What\b")
+    wrong = re.compile(r"(\A|:\n+ +)[rR]?\"\"\"\s*What\b")
     assert [str(path.relative_to(ROOT)) for path in paths if wrong.search(path.read_text(encoding="utf-8"))] == []
 
 

@@ -1,5 +1,5 @@
-"""What a worker of `bound PATH..` does: reads a source once, and bounds its kernels. What it finds are certificates;
-the one who asked has them judged."""
+"""The work of a worker of `bound PATH..`: it reads a source once, and bounds its kernels. What it finds are
+certificates; the one who asked has them judged."""
 
 from __future__ import annotations
 

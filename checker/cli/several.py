@@ -1,4 +1,4 @@
-"""What commands that take several files and folders have in common: limits, processes, and what was left out."""
+"""The common part of commands that take several files and folders: limits, processes, and what was left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a certificate that a worker, a cache or another machine gave: the second checker's word on it, and
+"""The word on a certificate that a worker, a cache or another machine gave: the second checker's word on it, and
 whether it is about the program, launch and metric that were asked about. Nobody else's word counts.
 """
 

@@ -1,4 +1,4 @@
-"""What came of whole sources, for as long as nothing of them changes: notes that this user wrote, and sealed.
+"""The outcomes of whole sources, for as long as nothing of them changes: notes that this user wrote, and sealed.
 
 A note says: with these options, this version of the tool found these rows in a source, which is these bytes, and
 includes those. It is used where every byte is as it was, and where the seal is this user's: a digest of the note under

@@ -1,4 +1,4 @@
-"""What holds of operators that no closed form says, each law with what has to be at least 0 for it.
+"""The laws of operators that no closed form says, each with what has to be at least 0 for it.
 
 >>> from logic.potentials import sym
 >>> from logic.syntax import Param

@@ -1,4 +1,4 @@
-"""What stands inside max(0, .) in a potential: where a proof splits, and what is left after that."""
+"""The insides of max(0, .) in a potential: where a proof splits, and what is left after that."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a solver-backed claim rests on, in words: each fact that the second checker did not verify, its place, whose
-word it is, and what would have it verified.
+"""The facts that a solver-backed claim rests on, in words: each that the second checker did not verify, its place,
+whose word it is, and what would have it verified.
 """
 
 from __future__ import annotations

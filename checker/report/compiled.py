@@ -1,4 +1,4 @@
-"""What `compiled` prints: certified bounds of a source, a run of it, and a run of what a compiler makes of it."""
+"""The report of `compiled`: certified bounds of a source, a run of it, and a run of what a compiler makes of it."""
 
 from __future__ import annotations
 

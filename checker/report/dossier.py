@@ -1,4 +1,4 @@
-"""What the page of a report has of a certificate besides the report's one object: its bound against runs, the run that
+"""The parts of a report's page on a certificate besides the report's one object: its bound against runs, the run that
 comes nearest to it with the shares of the bound there, pictures of its accesses, and its derivation."""
 
 from __future__ import annotations

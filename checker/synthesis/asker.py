@@ -1,4 +1,4 @@
-"""What stands between a search and the oracles: a time that all questions of a search share.
+"""The go-between of a search and the oracles: a time that all questions of a search share.
 
 While there is time, all oracles are asked. Then solvers are left out, and at last only what is known already is
 answered: the search goes on with coarser answers and comes to an end. Where it finds nothing so, a plain one begins: it

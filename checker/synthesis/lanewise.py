@@ -1,4 +1,4 @@
-"""What an expression that differs between lanes is at most at all of them, by what its operators say: t % 5 is 4 at
+"""The most that an expression which differs between lanes is at any of them, by what its operators say: t % 5 is 4 at
 most, whatever t is, and n >> (t & 1) is max(0, n).
 
 It is a guess at a potential for a loop that runs up to such a limit: the checkers see whether it pays.

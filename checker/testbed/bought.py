@@ -1,4 +1,4 @@
-"""What rules on trial would buy: bounds by them beside those by the sound rules. Nothing here is ever a claim."""
+"""The gain by rules on trial: bounds by them beside those by the sound rules. Nothing here is ever a claim."""
 
 from __future__ import annotations
 

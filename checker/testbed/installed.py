@@ -1,4 +1,4 @@
-"""What is installed: the tool's own files, by a digest. Results of one state of them say nothing of another state."""
+"""The tool's own files as installed, by a digest. Results of one state of them say nothing of another state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays hold that no thread writes, as the reading of a kernel uses it: contracts on data (docs/data.md).
+"""Contents of arrays that no thread writes, as the reading of a kernel uses it: contracts on data (docs/data.md).
 
 A read of such an array is the same whenever it is evaluated, as long as the variables in its index are. So it is a leaf
 of sums, with an index in one form, and what a contract says there is a fact: with `start = offsets[v]` and `offsets[v]

@@ -1,4 +1,4 @@
-"""What libclang shows in no tree: the calls that a range-based `for` makes of its object, the destructors and the
+"""Code that libclang shows in no tree: the calls that a range-based `for` makes of its object, the destructors and the
 constructors without arguments of instances of templates, and those that what derives from one has from it. Hidden
 functions at the end of the text, and constructors of what derives from such an instance, make these calls in plain
 sight, once for each type.

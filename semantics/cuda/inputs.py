@@ -1,4 +1,4 @@
-"""What a reading rests on: the files that it saw, by digests of the bytes that it saw, and the places where a file
+"""The inputs of a reading: the files that it saw, by digests of the bytes that it saw, and the places where a file
 would have been seen instead, had there been one. Another reading with the same options sees the same where all of these
 are as they were; nothing here looks at times to say so.
 """

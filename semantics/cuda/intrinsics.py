@@ -1,5 +1,5 @@
-"""What CUDA's compiler has besides functions of numbers: to print, to check, to tell the time, to meet and to count in
-a block, and advice to itself.
+"""Intrinsics of CUDA's compiler besides functions of numbers: to print, to check, to tell the time, to meet and to
+count in a block, and advice to itself.
 
 Values that are not known may be anything. What printing and failing cost is not counted, and said to be so.
 """

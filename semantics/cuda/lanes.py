@@ -1,4 +1,4 @@
-"""What lanes get from others of their warp: shuffles, votes, matches and reductions (`semantics.exchange`).
+"""Values that lanes get from others of their warp: shuffles, votes, matches and reductions (`semantics.exchange`).
 
 Each is one operator, however wide what is passed: some value for bounds, and for runs what `State.exchanges` says of
 it. Of a structure each part is passed by itself.

@@ -1,4 +1,4 @@
-"""What PTX's types are, as numpy has them, and operands as numbers of these."""
+"""The types of PTX, as numpy has them, and operands as numbers of these."""
 
 from __future__ import annotations
 

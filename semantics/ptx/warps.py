@@ -1,4 +1,4 @@
-"""What the lanes of a warp pass to one another (PTX ISA 9.0, 9.7.9 and 9.7.13): shuffles, votes, matches, sums."""
+"""Values that lanes of a warp pass to one another (PTX ISA 9.0, 9.7.9 and 9.7.13): shuffles, votes, matches, sums."""
 
 from __future__ import annotations
 

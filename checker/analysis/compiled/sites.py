@@ -1,4 +1,4 @@
-"""What the accesses of a source do in a run, and the memory instructions of its compiled code in theirs."""
+"""The accesses of a source in a run, and the memory instructions of its compiled code in theirs."""
 
 from __future__ import annotations
 
