@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
+from math import prod
 from typing import Final, cast
 
 from checker.kernel import Claim, judgement_of
@@ -92,6 +93,54 @@ class Account:
     block: Dim | None
     warp: int | None
     accesses: tuple[Seen, ...]
+
+    @property
+    def paid(self) -> Fraction:
+        """The cost of the run."""
+        return sum((share.paid for share in self.shares.values()), Fraction(0))
+
+
+def by_line(found: Account) -> dict[tuple[str, int], Share]:
+    """The shares by file and line; what is of no line is of line 0 of a file without a name."""
+    lines: dict[tuple[str, int], Share] = {}
+    for place, share in found.shares.items():
+        key = (place.file, place.line) if place else ("", 0)
+        lines[key] = lines.get(key, NOTHING) + share
+    return lines
+
+
+def gaps(found: Account) -> list[tuple[tuple[str, int], Share]]:
+    """The lines that take of the bound, or at which the run pays, by what they take more than it pays, most first."""
+    lines = [(key, share) for key, share in by_line(found).items() if share != NOTHING]
+    return sorted(lines, key=lambda row: (row[1].paid - row[1].spent, row[0][1] == 0, row[0]))
+
+
+WARPS: Final = 8
+"""The warps of a run of which the dearest is looked for."""
+
+
+def dearest(
+    root: Derivation,
+    claim: Claim,
+    given: Input,
+    arrays: Mapping[str, Contents],
+    at: Mapping[str, int],
+    cost: Fraction,
+) -> Account | None:
+    """`account` of the warp that pays this cost, else of the dearest of the first few; of the one that `at` names."""
+    if claim.per != "warp" or any(name == WARP_INDEX or name.startswith("blockIdx.") for name in at):
+        return account(root, claim, given, arrays, at)
+    count = -(-prod(given.block) // claim.context.hardware.warp)
+    best: Account | None = None
+    for index, warp in islice(product(product(*map(range, given.grid)), range(count)), WARPS):
+        place = {f"blockIdx.{axis}": n for axis, n in zip("xyz", index, strict=True)}
+        found = account(root, claim, given, arrays, {**at, **place, WARP_INDEX: warp})
+        if found is None:
+            return best
+        if found.paid == cost:
+            return found
+        best = found if best is None or found.paid > best.paid else best
+    return best
 
 
 def account(

@@ -293,21 +293,26 @@ def _done(
 ) -> Done:
     """The outcome of a kernel, in every format."""
     from checker.certificates.claims import shown
-    from checker.cli.explained import shares
+    from checker.cli.explained import gaps, shares, source_of
     from checker.report import bounds as report
     from checker.report.kernels import Done
+    from checker.report.lines import gaps_text, with_gaps
 
     kernel, notes = _shown(args, reading), reading.notes
     again = [command_again(args, result.metric, found) for result, found in zip(results, dearest, strict=True)]
     lines = []
-    for r, found, words in zip(results, dearest, again, strict=True):
+    spent = gaps(results, dearest, at) if args.tight else [None] * len(results)
+    for r, found, words, parts in zip(results, dearest, again, spent, strict=True):
         lines += report.witness_text(r.metric.name, found, words, at) if args.tight and r.claim else []
+        if parts is not None and found is not None and not found.exact:
+            lines += ["", *(f"      {line}" for line in gaps_text(parts, *source_of(reading.kernel))), ""]
     rows = [
         report.as_json(kernel, context, r, args.per, at, notes, certificate)
         for r, certificate in zip(results, certificates, strict=True)
     ]
     if args.tight:
         rows = [report.with_witness(*parts) for parts in zip(rows, dearest, again, strict=True)]
+        rows = [with_gaps(*parts) for parts in zip(rows, spent, strict=True)]
     text = report.as_text(kernel, context, results, at, args.explain, args.per)
     taken = shares(reading.kernel, results, dearest, at) if args.explain else ""
     text += f"\n\n{taken}" if taken else ""

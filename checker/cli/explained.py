@@ -12,6 +12,7 @@ from checker import limits
 from checker.cli.options import source_text
 
 if TYPE_CHECKING:
+    from checker.analysis.shares import Account
     from checker.refutation.witness import Witness
     from checker.synthesis.bound import Result
     from logic.syntax import Kernel
@@ -38,6 +39,27 @@ def dearest_runs(
     return [next(found) if r.claim is not None else None for r in results], list(results)
 
 
+def gaps(results: Sequence[Result], dearest: Sequence[Witness | None], at: Mapping[str, int]) -> list[Account | None]:
+    """The shares of lines in each bound, in the dearest run found; None where no derivation follows it."""
+    from checker.analysis.shares import dearest as dearest_warp
+    from checker.cli.run import read_arrays
+
+    found: list[Account | None] = []
+    for r, best in zip(results, dearest, strict=True):
+        if r.claim is None or r.derivation is None or best is None or r.verdict == "refuted":
+            found.append(None)
+            continue
+        arrays = read_arrays(r.claim.kernel, best.input.arrays)
+        found.append(dearest_warp(r.derivation, r.claim, best.input, arrays, at, best.cost))
+    return found
+
+
+def source_of(kernel: Kernel) -> tuple[str, list[str]]:
+    """The file of a kernel, and its lines; none where it cannot be read."""
+    own = kernel.loc.file if kernel.loc else ""
+    return own, source_text(own).splitlines() if own and Path(own).is_file() else []
+
+
 def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness | None], at: Mapping[str, int]) -> str:
     """A table of the lines that take a part of bounds in the dearest runs found at a point; "" where there are none."""
     from checker.analysis.shares import account
@@ -54,7 +76,6 @@ def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness 
             spent[r.metric.name] = found
     if not any(found.bound for found in spent.values()):
         return ""
-    own = kernel.loc.file if kernel.loc else ""
-    lines = source_text(own).splitlines() if own and Path(own).is_file() else []
+    own, lines = source_of(kernel)
     point = ", ".join(f"{name} = {n}" for name, n in at.items())
     return f"What each line takes of the bounds at {point}:\n{shares_text(spent, own, lines)}"

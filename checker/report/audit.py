@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from checker.analysis.places import accesses, located
-from checker.analysis.shares import NOTHING, Account, Share
+from checker.analysis.shares import Account, by_line
 from checker.certificates import seconded
 from checker.certificates.audit import Audited, Change
 from checker.certificates.claims import (
@@ -39,7 +39,7 @@ from checker.report.backed import as_json as backed_json
 from checker.report.backed import backed
 from checker.report.bounds import assumptions, turns
 from checker.report.launches import Sizes, spoken_of
-from checker.report.lines import closing
+from checker.report.lines import closing, shared_out
 from checker.report.page import clean, inline, plain
 from checker.report.rejection import describe, explain, reason_of
 from checker.report.sarif import Level, log, message, place
@@ -241,21 +241,7 @@ def row(
 
 def _shares(spent: Account) -> Row:
     """The shares of a bound by lines; what is of no line that is known comes last."""
-    lines: dict[tuple[str | None, int | None], Share] = {}
-    for where, share in spent.shares.items():
-        here = _at(where)
-        key = (here["file"], here["line"])
-        lines[key] = lines.get(key, NOTHING) + share
-    ordered = sorted(lines.items(), key=lambda item: (item[0][1] is None, item[0][0] or "", item[0][1] or 0))
-    return {
-        "of": number(spent.bound),
-        "block": None if spent.block is None else list(spent.block),
-        "warp": spent.warp,
-        "lines": [
-            {"file": file, "line": line, "spent": number(share.spent), "paid": number(share.paid)}
-            for (file, line), share in ordered
-        ],
-    }
+    return shared_out(spent, sorted(by_line(spent).items(), key=lambda item: (item[0][1] == 0, item[0])))
 
 
 def _finding(a: Audited) -> Finding | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from checker.analysis.shares import Account
+from checker.analysis.shares import Account, Share, by_line, gaps
 from checker.notation.words import number
 from checker.report.page import Section
 from semantics.profile import LineCost
@@ -54,21 +55,59 @@ def shares_text(spent: Mapping[str, Account], own: str, source: Sequence[str]) -
     What is of no line comes last, and their sum."""
     lines: dict[tuple[str, int], dict[str, Fraction]] = {}
     for metric, found in spent.items():
-        for place, share in found.shares.items():
-            key = (place.file, place.line) if place else ("", 0)
-            here = lines.setdefault(key, {})
-            here[metric] = here.get(metric, Fraction(0)) + share.spent
+        for key, share in by_line(found).items():
+            lines.setdefault(key, {})[metric] = share.spent
     rows = [["line", *(word for m in spent for word in (m, "")), "source"]]
     for (file, line), amounts in sorted(lines.items(), key=lambda row: (row[0][1] == 0, row[0][0] != own, row[0])):
         if not any(amounts.values()):
             continue
         cells = [cell for m, a in spent.items() for cell in _amount(amounts.get(m, Fraction(0)), a.bound)]
-        label = "none" if not line else str(line) if file == own else f"{Path(file).name}:{line}"
-        rows.append([label, *cells, _cut(source[line - 1]) if file == own and 0 < line <= len(source) else ""])
+        rows.append([_label(file, line, own), *cells, _text(file, line, own, source)])
     rows.append(["all", *(cell for a in spent.values() for cell in (str(number(a.bound)), "")), ""])
+    return "\n".join(f"  {line}".rstrip() for line in _laid(rows))
+
+
+def gaps_text(found: Account, own: str, source: Sequence[str]) -> list[str]:
+    """A table of what lines take of a bound and what the run pays there, the greatest difference first."""
+    rows = [["line", "bound", "run", "more", "source"]]
+    for (file, line), share in gaps(found):
+        amounts = (share.spent, share.paid, share.spent - share.paid)
+        rows.append([_label(file, line, own), *(str(number(n)) for n in amounts), _text(file, line, own, source)])
+    return [line.rstrip() for line in _laid(rows)]
+
+
+def _laid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table of numbers, with a text at the end of each."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    laid = ("  ".join(f"{c:>{w}}" for c, w in zip(row[:-1], widths, strict=False)) + f"  {row[-1]}" for row in rows)
-    return "\n".join(f"  {line}".rstrip() for line in laid)
+    return ["  ".join(f"{c:>{w}}" for c, w in zip(row[:-1], widths, strict=False)) + f"  {row[-1]}" for row in rows]
+
+
+def with_gaps(row: dict[str, Any], found: Account | None) -> dict[str, Any]:
+    """The row with what lines take of the bound, and what the dearest run pays there."""
+    return {**row, "shares": None if found is None else shared_out(found, gaps(found))}
+
+
+def shared_out(found: Account, lines: Iterable[tuple[tuple[str, int], Share]]) -> dict[str, Any]:
+    """The shares of a bound by these lines, for JSON."""
+    return {
+        "of": number(found.bound),
+        "block": None if found.block is None else list(found.block),
+        "warp": found.warp,
+        "lines": [
+            {"file": file or None, "line": line or None, "spent": number(share.spent), "paid": number(share.paid)}
+            for (file, line), share in lines
+        ],
+    }
+
+
+def _label(file: str, line: int, own: str) -> str:
+    """The number of a line, with its file where that is another than `own`."""
+    return "none" if not line else str(line) if file == own else f"{Path(file).name}:{line}"
+
+
+def _text(file: str, line: int, own: str, source: Sequence[str]) -> str:
+    """The text of a line of the file that is the source."""
+    return _cut(source[line - 1]) if file == own and 0 < line <= len(source) else ""
 
 
 def _amount(part: Fraction, total: Fraction) -> tuple[str, str]:

@@ -37,6 +37,18 @@ BACKED: Final = many(
     "what a solver-backed claim rests on, in words",
 )
 
+SHARES: Final = row(
+    {
+        "of": number("the bound of which they are"),
+        "block": maybe(SIZES),
+        "warp": maybe(whole()),
+        "lines": many(
+            row({"file": maybe(text()), "line": maybe(whole()), "spent": number(), "paid": number("by the run")})
+        ),
+    },
+    told="the parts of the bound that lines take, in the dearest run found; of one warp, or of all",
+)
+
 BOUNDED: Final = row(
     {
         "kernel": text("the kernel, or the instance of a template: k<float, 256>"),
@@ -52,6 +64,7 @@ BOUNDED: Final = row(
     },
     witness=RUN,
     exact=flag("whether the run reaches the bound"),
+    shares=maybe(SHARES),
     problem=maybe(text("why there is no bound")),
     engines=many(text(), "the solvers whose word it rests on"),
     solver_backed=many(text(), "the side conditions that rest on it"),
@@ -128,18 +141,6 @@ MADE: Final = row(
 
 _WHERE: Final[Schema] = {"file": maybe(text()), "line": maybe(whole()), "column": maybe(whole())}
 _NOTES: Final = many(text(), "what is said of it")
-_SHARES: Final = row(
-    {
-        "of": number("the bound of which they are"),
-        "block": maybe(SIZES),
-        "warp": maybe(whole()),
-        "lines": many(
-            row({"file": maybe(text()), "line": maybe(whole()), "spent": number(), "paid": number("by the run")})
-        ),
-    },
-    told="the parts of the bound at --at that lines take, in the dearest run found; of one warp, or of all",
-)
-
 _REPORTED: Final[dict[str, Schema]] = {
     "file": text(),
     "digest": DIGEST,
@@ -184,7 +185,7 @@ _REPORTED: Final[dict[str, Schema]] = {
     "warnings": TEXTS,
     "accesses": many(row(_WHERE | {"access": text(), "most": text("what one execution counts at most")})),
     "turns": many(row(_WHERE | {"rule": text(), "told": _NOTES}), "loops and branches"),
-    "shares": maybe(_SHARES),
+    "shares": maybe(SHARES),
     "listing_of": maybe(text("the file of the listing")),
     "listing": many(row({"line": maybe(whole("null for a gap")), "text": text(), "notes": _NOTES})),
     "apart": many(row(_WHERE | {"told": _NOTES}), "places that are in no line of the listing"),

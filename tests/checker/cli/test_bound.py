@@ -633,3 +633,45 @@ def test_what_each_line_takes(capsys: Capture) -> None:
     assert "<h2>What each line takes of the bounds at w = 64, h = 8</h2>" in capsys.readouterr().out
     main(words)
     assert "What each line takes" not in capsys.readouterr().out
+
+
+GIVEN_AWAY = """__global__ void k(int *A, int *B) {
+    if (threadIdx.x >= 32) {
+        if (B[0] > 3) A[8 * threadIdx.x] = 1;
+        if (B[0] < 2) A[4 * threadIdx.x] = 2;
+        A[2 * threadIdx.x] = 3;
+    }
+}
+"""
+
+
+def test_what_a_bound_gives_away_is_told_by_line(tmp_path: Path, capsys: Capture) -> None:
+    """In the dearest warp of the dearest run, which is the second one. The greatest difference comes first."""
+    source = tmp_path / "k.cu"
+    source.write_text(GIVEN_AWAY)
+    words = ["bound", str(source), "--metric", "sectors", "--block", "64", "--tight"]
+    assert main(words) == 0
+    told = capsys.readouterr().out.partition("Dearest runs found:")[2]
+    assert main([*words, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    spent, paid = row["witness"]["bound"], row["witness"]["cost"]
+    assert spent > paid
+    assert (row["shares"]["of"], row["shares"]["block"], row["shares"]["warp"]) == (spent, [0, 0, 0], 1)
+    lines = [(r["line"], r["spent"], r["paid"]) for r in row["shares"]["lines"]]
+    assert (sum(s for _, s, _ in lines), sum(p for _, _, p in lines)) == (spent, paid)
+    more = [s - p for _, s, p in lines]
+    assert more == sorted(more, reverse=True)
+    head, *table = [line.split()[:4] for line in told.strip().splitlines()[3:]]
+    assert head == ["line", "bound", "run", "more"]
+    assert table == [[str(n or "none"), str(s), str(p), str(s - p)] for n, s, p in lines]
+
+
+def test_an_exact_bound_gives_nothing_away(tmp_path: Path, capsys: Capture) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text("__global__ void k(int *A) { A[threadIdx.x] = 1; }\n")
+    words = ["bound", str(source), "--metric", "sectors", "--block", "64", "--tight"]
+    assert main(words) == 0
+    assert "more" not in capsys.readouterr().out
+    assert main([*words, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["results"]
+    assert row["shares"]["lines"] == [{"file": str(source), "line": 1, "spent": 4, "paid": 4}]
