@@ -179,6 +179,13 @@ def test_docstrings_begin_with_what_a_thing_is() -> None:
     assert [str(path.relative_to(ROOT)) for path in paths if wrong.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_no_test_writes_out_the_metrics() -> None:
+    """A new one would have to be added wherever they are; those of Table 1 are tests/paper/test_table1.py's."""
+    all_four = re.compile(r"[\"']sectors[\"'],\s*[\"']conflicts[\"'],\s*[\"']divwarps[\"'],\s*[\"']steps[\"']")
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if "paper" not in path.parts]
+    assert [str(path) for path in paths if all_four.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_rules_are_known_by_what_they_say() -> None:
     """No other part of the product has the name of a rule in a string; mutants of rules are of named rules."""
     named = ("logic/rules/", "checker/synthesis/rules/", "checker/recheck.py", "checker/testbed/bugs.py")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from logic.metrics import METRICS
 from semantics.cuda import read_cuda
 from tests.bench.growth import replaced
 from tests.bench.sharp import Bounded, Row, measured, rows, section, share
@@ -58,7 +59,7 @@ def test_ratios() -> None:
 
 
 def test_the_section(tmp_path: Path) -> None:
-    good = dict.fromkeys(("sectors", "conflicts", "divwarps", "steps"), Bounded("certified", "n", "2", "3"))
+    good = dict.fromkeys(METRICS, Bounded("certified", "n", "2", "3"))
     found = [
         Row(4, good, 1.0),
         Row(5, {**good, "steps": Bounded("not-proved", None, None, None)}, 3.0),

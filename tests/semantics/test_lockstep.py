@@ -58,9 +58,6 @@ SIGMA = Signature(
 TID = Tid("x")
 
 
-TABLE_1 = tuple(METRICS[name] for name in ("sectors", "conflicts", "divwarps", "steps"))
-
-
 def machine(block: Dim = (32, 1, 1), **more: object) -> Machine:
     return Machine(SIGMA, {"n": 7}, block, **{"metrics": TABLE_1} | more)  # type: ignore[arg-type]
 
@@ -88,6 +85,9 @@ def op(a: Expr, o: str, b: Expr) -> Op:
 def costs(sectors: int = 0, conflicts: int = 0, divwarps: int = 0, steps: int = 0) -> dict[str, Fraction]:
     parts = {"sectors": sectors, "conflicts": conflicts, "divwarps": divwarps, "steps": steps}
     return {name: Fraction(n) for name, n in parts.items()}
+
+
+TABLE_1 = tuple(METRICS[name] for name in costs())
 
 
 def value_of(e: Expr, store: Store | None = None, threads: Threads = WARP, m: Machine | None = None) -> list[Value]:

@@ -112,9 +112,6 @@ SHAPES: list[tuple[Scope, Per, str]] = [
 """What is said of A[n] <- 1 in 2 blocks of 96 threads, at 3 a warp."""
 
 
-TABLE_1 = [METRICS[name] for name in ("sectors", "conflicts", "divwarps", "steps")]
-
-
 def test_both_checkers_know_the_same_by_name() -> None:
     """A metric or hardware that is added has to be known to the second checker, too, or is called custom there."""
     assert PRICES.keys() == METRICS.keys()
@@ -124,7 +121,7 @@ def test_both_checkers_know_the_same_by_name() -> None:
 @pytest.mark.parametrize(
     "hardware", [HARDWARE["nvidia"], replace(SIZED, phase=128), replace(HARDWARE["nvidia"], name="NVIDIA")]
 )
-@pytest.mark.parametrize("metric", [*TABLE_1, PRICED, Metric("Sectors"), replace(PRICED, name="sector")])
+@pytest.mark.parametrize("metric", [*METRICS.values(), PRICED, Metric("Sectors"), replace(PRICED, name="sector")])
 @pytest.mark.parametrize(("scope", "per", "said"), SHAPES)
 def test_both_checkers_say_the_same(scope: Scope, per: Per, said: str, metric: Metric, hardware: Hardware) -> None:
     own = replace(context(grid=(2, 1, 1), given="true"), scope=scope, metric=metric, hardware=hardware)

@@ -132,9 +132,9 @@ def test_each_certificate_is_judged_once_and_each_side_condition_proved_once(mon
     monkeypatch.setattr(seconded, "recheck", judge)
     monkeypatch.setattr(seconded, "proof", prove)
     found.cache_clear()
-    results = found(BY_Z3, ("sectors", "conflicts", "divwarps", "steps"))
+    results = found(BY_Z3, tuple(METRICS))
     found.cache_clear()
-    assert len(judged) == len(results) == 4
+    assert len(judged) == len(results) == len(METRICS)
     assert len(proved) == len(set(proved)) < sum(len(r.ledger.discharged) for r in results)
 
 

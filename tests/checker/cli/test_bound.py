@@ -137,7 +137,7 @@ def test_a_grid_of_unknown_size(tmp_path: Path, capsys: Capture) -> None:
 def test_a_problem_of_several_metrics_is_told_once(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "k.cu"
     path.write_text("__global__ void k(int *A, int n) { while (n > 0) A[0] = 1; }\n")
-    metrics = [f"--metric={name}" for name in ("sectors", "conflicts", "divwarps", "steps")]
+    metrics = [f"--metric={name}" for name in ("sectors", "steps")]
     assert main(["bound", str(path), "--block", "32", *metrics]) == 1
     text = capsys.readouterr().out
     words = " ".join(text.split())

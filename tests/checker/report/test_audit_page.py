@@ -18,13 +18,16 @@ from checker.cli import main
 from checker.oracles import Oracles
 from checker.report.pictures import access
 from checker.report.steps import EVIDENCE, steps
+from logic import metrics as known
 from logic.derivation import size
 from logic.metrics import HARDWARE
 from logic.rules import SOUND
 from logic.syntax import FLOAT, INT, Array
 
 ROOT: Final = Path(__file__).resolve().parents[3] / "proofs"
-METRICS: Final = ("sectors", "conflicts", "divwarps", "steps")
+METRICS: Final = tuple(name for name in known.METRICS if (ROOT / "matMul" / f"{name}.json").is_file())
+"""The metrics of which there are certificates."""
+
 MATMUL: Final = [str(ROOT / "matMul" / f"{metric}.json") for metric in METRICS]
 SOURCE: Final = str(ROOT / "matMul" / "kernel.cu")
 POINT: Final = "wA=96,wB=64"

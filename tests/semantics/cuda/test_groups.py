@@ -226,7 +226,7 @@ BOUNDED: Final = {
 def test_bounds_hold_in_runs(read: Read, body: str) -> None:
     reading = read(kernel(body)).under(block=(BLOCK, 1, 1), grid=(None, 1, 1))
     launch = Launch((BLOCK, 1, 1), (None, 1, 1), ())
-    metrics = [METRICS[name] for name in ("sectors", "conflicts", "divwarps", "steps")]
+    metrics = [*METRICS.values()]
     context = Context(check_kernel(reading.kernel), metrics[0], HARDWARE["nvidia"], launch)
     results = find_bounds(Outline(reading.kernel, context, bare(reading.kernel.body)), metrics, Oracles())
     claimed = dict[str, Fraction]()
