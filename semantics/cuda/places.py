@@ -57,7 +57,7 @@ from semantics.cuda.state import (
     is_plain,
     scaled,
 )
-from semantics.cuda.tables import known, note_table
+from semantics.cuda.tables import known, moves, note_table
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
@@ -426,9 +426,9 @@ def is_outside(decl: Node) -> bool:
 
 
 def is_kept(st: State, decl: Node) -> bool:
-    """Whether the place of a pointer is one in memory: of a shared one, of one of the device that the kernel assigns,
-    or of what a reference refers to."""
-    assigned = decl.loc in st.plan.adrift and is_of_device(decl)
+    """Whether the place of a pointer is one in memory: of a shared one, of one of the device that the kernel or another
+    function of the device may assign, or of what a reference refers to."""
+    assigned = is_of_device(decl) and (decl.loc in st.plan.adrift or moves(decl.unit, decl.name))
     return assigned or decl.type.kind == "reference" or is_shared(decl)
 
 

@@ -7,7 +7,7 @@ it is declared, which is noted; nothing is known of one that host code in the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +19,7 @@ from semantics.cuda.errors import unsupported
 from semantics.cuda.lost import WORD, blanked, without_directives
 from semantics.cuda.macros import pastes
 from semantics.cuda.modular import integer, remainder
+from semantics.cuda.scan import METHODS
 from semantics.cuda.shim import own, own_files
 from semantics.cuda.state import Address, State
 
@@ -102,25 +103,49 @@ def _outside_of_device(unit: Unit) -> frozenset[bytes]:
 def stays(decl: Node) -> bool:
     """Whether a variable holds what it is declared with, as far as its file says: its name stands where something of
     that name is declared or device functions read its value, and nowhere else, in a literal or a macro neither."""
-    unit, name = decl.unit, decl.name.encode()
-    macros = unit.macros.saying(lambda text: pastes(text) or name in (words := WORD.findall(text)) or _coded(words))
-    for file in own_files(unit):
-        text = unit.text(file)
-        code = [(m[0], m.start()) for m in WORD.finditer(without_directives(blanked(text)))]
-        words = {word for word, _ in code}
-        told = {word for literal in _ANY.findall(text) for word in WORD.findall(literal)}
-        if name in told or _mangled(name, told) or _coded(words) or not words.isdisjoint(map(str.encode, macros)):
-            return False
-        if any(word == name and (file, at) not in _harmless(unit) for word, at in code):
-            return False
-    return True
+    known, name = _harmless(decl.unit), decl.name.encode()
+    return all(known.get(at) for file in own_files(decl.unit) for at in _mentions(decl.unit, name, file))
+
+
+@lru_cache(maxsize=1 << 10)
+def moves(unit: Unit, name: str) -> bool:
+    """Whether functions of the device name a variable for more than its value, or may: so they may change it."""
+    known = _harmless(unit)
+    mentions = (_mentions(unit, name.encode(), *part) for part in _on_device(unit))
+    return any(at not in known for part in mentions for at in part)
+
+
+def _mentions(unit: Unit, name: bytes, file: str, start: int = 0, end: int | None = None) -> Iterator[tuple[str, int]]:
+    """Where a part of a file has a name; before the file, where it may have it in a macro or a literal."""
+    says = unit.macros.saying(lambda text: pastes(text) or name in (words := WORD.findall(text)) or _coded(words))
+    macros, text = {*map(str.encode, says)}, unit.text(file)[start:end]
+    told = {word for literal in _ANY.findall(text) for word in WORD.findall(literal)}
+    if name in told or _mangled(name, told):
+        yield file, -1
+    for m in WORD.finditer(without_directives(blanked(text))):
+        if m[0] == name or m[0] in macros or b"\\" in m[0]:
+            yield file, start + m.start() if m[0] == name else -1
 
 
 @lru_cache(maxsize=UNITS)
-def _harmless(unit: Unit) -> frozenset[tuple[str, int]]:
-    """Where a unit's text has names that are declared there, or of which functions of the device alone read the value,
-    or that of an element."""
-    found, todo = set[tuple[str, int]](), [(node, False) for node in own(unit)]
+def _on_device(unit: Unit) -> tuple[tuple[str, int, int], ...]:
+    """Where the functions of the device are."""
+    found, todo = list[tuple[str, int, int]](), [*own(unit)]
+    while todo:
+        node = todo.pop()
+        if node.kind != "VAR_DECL" and any(c.kind in _DEVICE for c in node.children):
+            found.append(node.span)
+        else:
+            todo += node.children
+    return tuple(found)
+
+
+@lru_cache(maxsize=UNITS)
+def _harmless(unit: Unit) -> Mapping[tuple[str, int], bool]:
+    """Where a unit's text has names that are declared there, or are those of parameters, variables of functions and
+    fields, or of which the value is read, or that of an element, and whether that is in functions of the device alone
+    or changes nothing in any."""
+    found, todo = dict[tuple[str, int], bool](), [(node, False) for node in own(unit)]
     while todo:
         node, on_device = todo.pop()
         attributes = {c.kind for c in node.children if c.kind.startswith("CUDA")}
@@ -130,15 +155,24 @@ def _harmless(unit: Unit) -> frozenset[tuple[str, int]]:
         inner = node.children[0] if node.kind == "UNEXPOSED_EXPR" and node.children else None
         while inner is not None and inner.kind == "PAREN_EXPR":
             inner = inner.children[0]
-        if node.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL"):
-            found.add(node.written)
-        elif on_device and inner is not None and inner.kind in _PLACES and node.type == inner.type:
+        used = node.referenced if node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR") else None
+        if node.kind in _OTHERS or (used is not None and _is_local(used)):
+            found[node.written] = True
+        elif inner is not None and inner.kind in _PLACES and node.type == inner.type:
             while inner.kind in (*_PLACES[1:], "PAREN_EXPR", "UNEXPOSED_EXPR") and inner.children:
                 inner = inner.children[0]
-            found.add(inner.written)
-    return frozenset(found)
+            found.setdefault(inner.written, on_device)
+    return found
 
 
+def _is_local(decl: Node) -> bool:
+    """Whether a declaration is of a parameter, a field, or a variable of a function that is not static."""
+    within = decl.parent
+    own_ = within is not None and within.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", *METHODS)
+    return decl.kind in _OTHERS[1:] or (decl.kind == "VAR_DECL" and own_ and decl.storage == "NONE")
+
+
+_OTHERS: Final = ("VAR_DECL", "PARM_DECL", "FIELD_DECL")
 _DEVICE: Final = {"CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR"}
 _PLACES: Final = ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
 

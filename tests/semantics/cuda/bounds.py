@@ -17,11 +17,11 @@ from semantics.cuda import read_cuda
 WARP = Launch((32, 1, 1), (1, 1, 1), ())
 
 
-def bound(text: str, metric: str, folder: Path, at: dict[Leaf, int] | None = None) -> Fraction:
-    """The certified bound of the only kernel of a text, at a point."""
+def bound(text: str, metric: str, folder: Path, at: dict[Leaf, int] | None = None, name: str | None = None) -> Fraction:
+    """The certified bound of a kernel of a text, the only one where none is named, at a point."""
     path = folder / "k.cu"
     path.write_text(text)
-    kernel = read_cuda(str(path)).kernel
+    kernel = read_cuda(str(path), name).kernel
     context = Context(check_kernel(kernel), METRICS[metric], HARDWARE["nvidia"], WARP)
     (found,) = find_bounds(Outline(kernel, context, bare(kernel.body)), [METRICS[metric]], Oracles())
     assert found.verdict == "certified"

@@ -201,6 +201,7 @@ CHANGED = {
         "fixed",
         "__host__ __device__ void s(Op f) {\n#ifndef __CUDA_ARCH__\ncudaMemcpyToSymbol(fixed, &f, 8);\n#endif\n}",
     ),
+    "by a function of both": ("fixed", "__host__ __device__ void s(Op f) { cudaMemcpyToSymbol(fixed, &f, 8); }"),
     "by the host and its name in compiled code": (
         "n::inner",
         'void s(void *m, void *p) { cuModuleGetGlobal(p, 0, m, "_ZN1n5innerE"); }',

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from logic.syntax import BOOL, FLOAT, INT, Array, Decl, If, Var, show_stmt, statements
 from semantics.cuda import CudaError, Reading
+from tests.semantics.cuda.bounds import bound
 
 Lower = Callable[..., str]
 Read = Callable[..., Reading]
@@ -270,6 +272,39 @@ def test_pointers_outside_stay_as_they_are(body: str, supported: bool | str, rea
         return
     with pytest.raises(CudaError, match="declared outside of the kernel"):
         read(source)
+
+
+MOVED = [
+    "__global__ void i(int *a) { p = a + 1; }",
+    "__device__ void i() { p = new int[9]; }",
+    "__device__ void i() { p++; }",
+    "__host__ __device__ void i(int *a) { p = a; }",
+    "struct Z { int v; __device__ Z(int *a) : v(0) { p = a; } };",
+    "template <class T> __device__ void i(T a) { p = a; }",
+    "struct Q { static __device__ int *p; }; template <class T> __device__ void i(int *a) { T::p = a; }",
+    "__device__ void to(int *&r) { r++; } __device__ void i() { to(p); }",
+    "template <class T> __device__ void to(T &&r) { r++; } __device__ void i() { to(p); }",
+    "__device__ int **i() { return &p; }",
+    "__device__ void i() { auto f = [](auto &r) { r++; }; f(p); }",
+    "__device__ void i(int n, int *a) { (n ? p : a) = a; }",
+    "__device__ void i() { int *&q = p; q++; }",
+    '__device__ void i(long a) { asm("st.global.u64 [p], %0;" :: "l"(a)); }',
+    "#define MOVE p++\n__device__ void i() { MOVE; }",
+    "#define NAME(a) a##p\n__device__ void i() { NAME()++; }",
+]
+LEFT = [
+    "__device__ int i(int n) { int *q = p + n; return p[1] + *p + *q + (p == q) + (p ? 1 : (*(p))); }",
+    "__device__ void i(int *p) { p++; } struct T { int *p; __device__ void m() { p = 0; this->p++; } };",
+    "__device__ void i() { int *p = 0; p++; { short p = 1; p *= 2; } }",
+    "void host(int *a) { cudaMemcpyToSymbol(p, &a, 8); }",
+]
+
+
+@pytest.mark.parametrize("other", MOVED + LEFT)
+def test_pointers_that_other_code_moves_are_in_memory(other: str, tmp_path: Path) -> None:
+    """Else one is the beginning of an array, whose rows take 4 sectors: here it is read, and may be 4 bytes further."""
+    text = f"__device__ int *p;\n{other}\n__global__ void k(int n) {{ p[threadIdx.x] = 1; }}"
+    assert bound(text, "sectors", tmp_path, name="k") == (6 if other in MOVED else 4)
 
 
 @pytest.mark.parametrize(
