@@ -17,7 +17,7 @@ from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
-from semantics.cuda.families import destroys_all
+from semantics.cuda.families import destroyed_by, destroys_all
 from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
 from semantics.cuda.pointers import address, deliver, recast
 from semantics.cuda.records import fill, undefined
@@ -47,7 +47,10 @@ def call(st: State, node: Node, name: str, use: Use) -> Address | None:
 def operator(st: State, node: Node, use: Use) -> Address | None:
     """`new` or `delete`."""
     if node.kind == "CXX_DELETE_EXPR":
-        decl = node.children[0].pointee_decl
+        decl, t = node.children[0].pointee_decl, node.children[0].type.inner
+        of = [] if t is None or t.kind != "record" else [decl, *destroyed_by(node)]
+        if _own_operators(node, of, "operator delete"):
+            raise unsupported("this 'delete', which may call one of yours,", node.loc, "Call that by its name.")
         name = decl.name if destroys_all(decl) else destroyed(decl)
         if name and "[" in [text for text, _ in node.tokens()][:2]:
             raise unsupported(f"the destructors of an array of '{name}'", node.loc, "Do what they do before.")
@@ -57,12 +60,13 @@ def operator(st: State, node: Node, use: Use) -> Address | None:
         _given_back(st, node.children[0], use)
         return None
     t, words = node.type.inner, [text for text, _ in node.tokens()]
+    of = [node.pointee_decl] if t is not None and t.kind == "record" else []
     words = words[1:] if words[:1] == ["::"] else words
     given = [c for c in node.children if not c.kind.endswith("_REF")]
     place = _placed(words, given)
     words = words[:1] + words[_closed(words) :] if place is not None else words
     opens = next((text for text in words[1:] if text in ("[", "(", "{")), "")
-    if t is None or words[:1] != ["new"] or words[1:2] == ["("] or _own_operators(node):
+    if t is None or words[:1] != ["new"] or words[1:2] == ["("] or _own_operators(node, of, "operator new"):
         raise unsupported("this 'new'", node.loc, "Write it as new T, new T(..), new T[n] or new (p) T.")
     if place is not None:
         if opens == "[":
@@ -124,15 +128,15 @@ def _closed(words: Sequence[str]) -> int:
     return len(words)
 
 
-def _own_operators(node: Node) -> bool:
-    """Whether a `new` may be one of the user's: of a class of which one has it, or of all types."""
-    todo = [node.pointee_decl] if node.type.inner is not None and node.type.inner.kind == "record" else []
+def _own_operators(node: Node, of: Sequence[Node], name: str) -> bool:
+    """Whether a `new` or `delete` may be one of the user's: of one of these classes or of all types."""
+    todo = [*of]
     while todo:
         decl = todo.pop()
-        if any(c.name.startswith("operator new") for c in decl.members):
+        if any(c.name.startswith(name) for c in decl.members):
             return True
         todo += [b.type_decl for b in bases(decl)]
-    return any(f.name.startswith("operator new") for f in functions(node.unit))
+    return any(f.name.startswith(name) for f in functions(node.unit))
 
 
 def _listed(st: State, node: Node, given: list[Node], t: CType, use: Use) -> Address:

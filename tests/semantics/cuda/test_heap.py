@@ -159,6 +159,30 @@ def test_what_a_list_leaves_out_of_structures_is_made(read: Callable[..., Readin
     assert text.count("A[3]") == LISTS[list_], text
 
 
+OWN_DELETE = {
+    "of its class": ("struct T { int v; OPERATOR(void *p) { BODY } };", "T"),
+    "of its class, with the size": ("struct T { int v; OPERATOR(void *p, size_t n) { BODY } };", "T"),
+    "of a base class": ("struct S { OPERATOR(void *p) { BODY } }; struct T : S { int v; };", "T"),
+    "of a class with a destructor": ("struct T { int v; __device__ ~T() { v = 0; } OPERATOR(void *p) { BODY } };", "T"),
+    "of a class that derives from it": (
+        "struct T { __device__ virtual ~T() {} }; struct S : T { OPERATOR(void *p) { BODY } };",
+        "T",
+    ),
+    "of a template": ("template <class X> struct T { X v; OPERATOR(void *p) { BODY } };", "T<int>"),
+    "of all types": ("OPERATOR(void *p) { BODY }", "int"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_DELETE)
+def test_an_operator_delete_of_the_users_is_not_left_out(refused: Callable[[str, str], None], name: str) -> None:
+    classes, t = OWN_DELETE[name]
+    static = "" if t == "int" else "static "
+    text = classes.replace("OPERATOR", f"{static}__device__ void operator delete").replace("BODY", "B[0] = 1;")
+    refused(
+        f"__device__ int B[9]; {text}__global__ void k({t} **p) {{ delete p[0]; }}", "this 'delete', which may call"
+    )
+
+
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(refused: Callable[[str, str], None], body: str) -> None:
     dies = "struct D { int x; __device__ ~D() { x = 0; } };\n"
