@@ -96,6 +96,8 @@ def _shown(st: State, node: Node) -> None:
             _shown(st, part)
     elif inner.type.kind in ("pointer", "array"):
         dropped(st, *(e for _, e in address(st, node).terms))
+        if inner.type.inner is not None and inner.type.inner.kind == "int" and inner.type.inner.size == 1:
+            st.note("what printf reads of texts in memory is not counted")
     else:
         evaluate(st, expr(st, node))
 
