@@ -212,7 +212,7 @@ class Oracles:
                     return exact
                 facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
                 question = smt.entails(o, facts, sigma, desk)
-                if self.pace == "all" and (hopeless := question.hopeless):
+                if hopeless := question.hopeless:
                     return hopeless
                 alone = self._view(o.p, frozenset(), context, alone=True)
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
@@ -228,7 +228,7 @@ class Oracles:
                     return exact
                 question = smt.at_least(o, facts, sigma, desk)
                 # a store may not keep contracts, of which the facts say a part
-                if self.pace == "all" and not context.launch.contracts and (hopeless := question.hopeless):
+                if not context.launch.contracts and (hopeless := question.hopeless):
                     return hopeless
                 found = _by_arithmetic(o, context) or self._solved(question.answer)
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
@@ -259,7 +259,7 @@ class Oracles:
             return Proved("syntactic", "nothing in it depends on the thread")
         pair = self._pair(o.p, o.x, context)
         question, own = smt.uniform(o, pair, desk), inputs(o.expr, pair.sigma)
-        if self.pace == "all" and own is None and (hopeless := question.hopeless):
+        if own is None and (hopeless := question.hopeless):
             return hopeless
         known = isinstance(o.expr, Read) and o.expr.array in pair.sigma.stable  # P may say what it is
         for part in () if known else own or ():

@@ -33,7 +33,6 @@ from logic.facts import Facts, compared, definitions, said, value
 from logic.polynomials import total
 from logic.potentials import (
     ZERO,
-    Apply,
     Atom,
     Floor,
     Leaf,
@@ -300,6 +299,13 @@ class Search(Walk[Linear]):
         for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
 
+    def may_rise(self, state: State, m: Monomial) -> bool:
+        """Whether a product may be shown to be nonnegative: its factors are, or P speaks of a product in it. Much time
+        goes into questions about others."""
+        products = (other for g in self.facts(state).nonnegative for other, _ in g.terms if len(other) > 1)
+        spoken = len(m) < 2 or any({*other} <= {*m} for other in products)
+        return spoken or all(isinstance(a, Max0) or self.proves(state, atom(a)) for a in m)
+
     def differing(self, state: State, q: Linear) -> list[Op]:
         """The facts a != b of P, where a branch's test tells what q is by which of them is the larger."""
         inside = {a.arg for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)} if self.turns.forks else ()
@@ -343,10 +349,7 @@ class Search(Walk[Linear]):
         for m in q.terms:
             for a in atoms(monomial(m)):
                 inside[a] = None
-            items = (
-                [a for a in m if isinstance(a, Apply)] if len(m) > 1 else []
-            )  # solvers know little of their products
-            if m and all(self.proves(state, q) for q in (*map(atom, items), monomial(m))):
+            if m and self.may_rise(state, m) and self.proves(state, monomial(m)):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = dict.fromkeys(more)
         logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]
