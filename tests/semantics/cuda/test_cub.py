@@ -31,6 +31,14 @@ typedef cub::BlockScan<int, 96> Raking; typedef cub::BlockScan<int, 96, cub::BLO
 typedef cub::BlockExchange<int, 96, 4> Exchange; typedef cub::BlockExchange<int, 96, 8> Padded;
 typedef cub::BlockLoad<int, 96, 4, cub::BLOCK_LOAD_TRANSPOSE> LoadTurned;
 typedef cub::BlockStore<int, 96, 4, cub::BLOCK_STORE_WARP_TRANSPOSE> StoreTurned;
+typedef cub::BlockLoad<int, 96, 2, cub::BLOCK_LOAD_VECTORIZE> LoadAtOnce;
+typedef cub::BlockStore<int, 96, 4, cub::BLOCK_STORE_VECTORIZE> StoreAtOnce;
+typedef cub::BlockLoad<int, 96, 8, cub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED> LoadSliced;
+typedef cub::BlockStore<int, 96, 4, cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED> StoreSliced;
+typedef cub::WarpLoad<int, 4, cub::WARP_LOAD_TRANSPOSE> WarpLoad;
+typedef cub::WarpStore<int, 4, cub::WARP_STORE_TRANSPOSE> WarpStore;
+typedef cub::WarpExchange<int, 2, 16> WarpExchange; typedef cub::BlockShuffle<int, 96> Shuffle;
+typedef cub::BlockAdjacentDifference<int, 96> Differ; typedef cub::BlockDiscontinuity<int, 96> Flag;
 typedef cub::BlockLoad<int, 96, 2> Load; typedef cub::BlockStore<int, 96, 2, cub::BLOCK_STORE_STRIPED> Store;
 """
 
@@ -121,6 +129,92 @@ RUNS: Final[dict[str, tuple[Expected, int, int]]] = {
     "Padded(s).StripedToBlocked(w, w); A[t] = w[0] + 1000 * w[7];": (lambda _, t: 8 * t + 1000 * (8 * t + 7), 0, 0),
     "__shared__ LoadTurned::TempStorage s; __shared__ StoreTurned::TempStorage q; int w[4]; LoadTurned(s).Load(V, w); "
     "w[1]++; StoreTurned(q).Store(A, w);": (lambda v, t: v[t] + (t % 4 == 1), 2 * 4 * 3, 0),
+    "__shared__ StoreAtOnce::TempStorage q; __shared__ LoadAtOnce::TempStorage s; int u[2]; LoadAtOnce(s).Load(V, u); "
+    "int w[4] = {u[0], u[1], t, 0}; StoreAtOnce(q).Store(A, w);": (
+        lambda v, t: v[t // 4 * 2 + t % 4] if t % 4 < 2 else (t // 4 if t % 4 == 2 else 0),
+        0,
+        0,
+    ),
+    # one warp after another, in the room of one, where of 8 items there is room between them
+    "__shared__ StoreSliced::TempStorage q; __shared__ LoadSliced::TempStorage s; int u[8]; "
+    "LoadSliced(s).Load(V, u, n); int w[4] = {u[0], u[1], u[7], t}; if (t > 4) w[0] = w[1] = w[2] = -1; "
+    "StoreSliced(q).Store(A, w);": (
+        lambda v, t: t // 4 if t % 4 == 3 else -1 if t > 19 else v[t // 4 * 8 + (0, 1, 7)[t % 4]],
+        24,
+        9,
+    ),
+    "__shared__ WarpLoad::TempStorage s[3]; __shared__ WarpStore::TempStorage q[3]; int w[4]; int at = t / 32 * 128; "
+    "WarpLoad(s[t / 32]).Load(V + at, w); w[3] = -w[3]; WarpStore(q[t / 32]).Store(A + at, w);": (
+        lambda v, t: -v[t] if t % 4 == 3 else v[t],
+        4 * 3 + 4 * 3,
+        0,
+    ),
+    "__shared__ WarpExchange::TempStorage s[6]; int w[2] = {t, t + 1000}; "
+    "WarpExchange(s[t / 16]).StripedToBlocked(w, w); A[t] = w[0] * 10000 + w[1];": (
+        lambda _, t: sum(
+            f * (t // 16 * 16 + (2 * (t % 16) + i) % 16 + (2 * (t % 16) + i) // 16 * 1000)
+            for i, f in enumerate((10000, 1))
+        ),
+        4,
+        0,
+    ),
+    "__shared__ WarpExchange::TempStorage s[6]; int w[2] = {t, -t}, r[2] = {t % 16 * 2, t % 16 * 2 + 1}; "
+    "WarpExchange(s[t / 16]).ScatterToStriped(w, r); A[t] = w[1];": (
+        lambda _, t: (t // 16 * 16 + (16 + t % 16) // 2) * (1 if t % 2 == 0 else -1),
+        4,
+        0,
+    ),
+    shared("Shuffle") + "int w = 7, x; Shuffle(s).Offset(v, w, -2); __syncthreads(); Shuffle(s).Rotate(v, x, 95); "
+    "A[t] = w + 1000 * x;": (lambda v, t: (7 if t < 2 else v[t - 2]) + 1000 * v[(t + 95) % 96], 0, 1),
+    shared("Shuffle")
+    + "int w[2] = {v, t}, a[2] = {0, 0}, b[2] = {0, 0}, l, f; Shuffle(s).Up(w, a, l); __syncthreads(); "
+    "Shuffle(s).Down(w, b, f); A[t] = a[0] + 100 * a[1] + 10000 * b[0] + 1000000 * b[1] + l - f;": (
+        lambda v, t: (t - 1 if t else 0) + 100 * v[t] + 10000 * t + 1000000 * (v[t + 1] if t < 95 else 0) + 95 - v[0],
+        0,
+        2,
+    ),
+    shared("Differ")
+    + "int w[2] = {v, t}, a[2], b[2]; Differ(s).SubtractLeft(w, a, cub::Difference()); __syncthreads(); "
+    "Differ(s).SubtractRight(w, b, cub::Difference(), 9); A[t] = a[0] + 100 * a[1] + 10000 * b[0] + 1000000 * b[1];": (
+        lambda v, t: (
+            (v[t] - t + 1 if t else v[0])
+            + 100 * (t - v[t])
+            + 10000 * (v[t] - t)
+            + 1000000 * (t - (v[t + 1] if t < 95 else 9))
+        ),
+        0,
+        2,
+    ),
+    shared("Differ")
+    + "int w[2] = {v, t}, a[2], b[2]; Differ(s).SubtractLeftPartialTile(w, a, cub::Difference(), n + 1); "
+    "__syncthreads(); Differ(s).SubtractRightPartialTile(w, b, cub::Difference(), n + 1); "
+    "A[t] = a[0] + 100 * a[1] + 10000 * b[0] + 1000000 * b[1];": (
+        lambda v, t: (
+            (v[t] - t + 1 if 0 < t <= 20 else v[t])
+            + 100 * (t - v[t] if t < 20 else t)
+            + 10000 * (v[t] - t if t < 20 else v[t])
+            + 1000000 * (t - v[t + 1] if t < 20 else t)
+        ),
+        0,
+        9,
+    ),
+    shared("Flag") + "int w[2] = {v, t}, a[2], b[2]; Flag(s).FlagHeads(a, w, cub::Inequality()); __syncthreads(); "
+    "Flag(s).FlagTails(b, w, cub::Equality(), 95); A[t] = a[0] + 10 * a[1] + 100 * b[0] + 1000 * b[1];": (
+        lambda v, t: (
+            (1 if t == 0 else t - 1 != v[t])
+            + 10 * (v[t] != t)
+            + 100 * (v[t] == t)
+            + 1000 * (t == (v[t + 1] if t < 95 else 95))
+        ),
+        0,
+        2,
+    ),
+    shared("Flag") + "int w[1] = {v}, a[1], b[1]; Flag(s).FlagHeadsAndTails(a, b, w, cub::Inequality()); "
+    "A[t] = a[0] + 10 * b[0];": (
+        lambda v, t: (t == 0 or v[t - 1] != v[t]) + 10 * (t == 95 or v[t] != v[t + 1]),
+        0,
+        2,
+    ),
 }
 """Bodies, with bounds on conflicts and divergent warps."""
 
@@ -137,7 +231,8 @@ def test_runs(read: Read, body: str) -> None:
     assert ran.max_per_warp["divwarps"] <= divergent
 
 
-BOUNDED: Final = [body for body in RUNS if "Sum(v)" in body or "(v, w, all)" in body or "Load" in body]
+TOLD: Final = ("Sum(v)", "(v, w, all)", " Load(s)", "LoadTurned", "WarpLoad(", "Offset", "HeadsAndTails")
+BOUNDED: Final = [body for body in RUNS if any(words in body for words in TOLD)]
 
 
 @pytest.mark.parametrize("body", BOUNDED)
@@ -166,9 +261,10 @@ def test_a_warp_that_is_not_whole(read: Read) -> None:
 
 
 def test_refused(refused: Refused) -> None:
-    vectors = "typedef cub::BlockLoad<int, 96, 2, cub::BLOCK_LOAD_VECTORIZE> L; __shared__ L::TempStorage s; int w[2];"
-    load = f"{vectors} L(s).Load(V, w); A[t] = w[0];"
-    refused(kernel(load), "this algorithm is not supported")
+    sliced = "typedef cub::BlockExchange<int, 96, 2, true> E; __shared__ E::TempStorage s; int w[2] = {t, v};"
+    refused(kernel(f"{sliced} E(s).StripedToBlocked(w); A[t] = w[0];"), "this algorithm is not supported")
+    shuffled = "typedef cub::WarpExchange<int, 2, 32, cub::WARP_EXCHANGE_SHUFFLE> E; __shared__ E::TempStorage s;"
+    refused(kernel(f"{shuffled} int w[2] = {{t, v}}; E(s).StripedToBlocked(w, w);"), "this algorithm is not supported")
     for name in ("BlockRadixSort<int, 96, 1>", "BlockMergeSort<int, 96, 1, int>", "WarpMergeSort<int, 1>"):
         sort = f"typedef cub::{name} S; __shared__ S::TempStorage s; int w[1] = {{v}}; S(s).Sort(w); A[t] = w[0];"
         refused(kernel(sort), "sorting by CUB in a kernel is not supported, in 'Sort'")

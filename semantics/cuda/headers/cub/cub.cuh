@@ -295,7 +295,7 @@ template <int N> __device__ int __w_warp_striped(int i) {
   return __w_kept<N>((int)(__w_thread() / 32) * 32 * N + i * 32 + (int)(__w_thread() % 32));
 }
 template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int P = 0> struct BlockExchange {
-  static constexpr int __w_count = X * Y * Z * N;
+  static constexpr int __w_warps = (X * Y * Z + 31) / 32, __w_count = SLICED && X * Y * Z > 32 ? 32 * N : X * Y * Z * N;
   struct TempStorage { T __w_part[N > 4 && (N & (N - 1)) == 0 ? __w_count + (__w_count >> 5) : __w_count]; };
   TempStorage *__w_at;
   __device__ BlockExchange(TempStorage &s) : __w_at(&s) {}
@@ -311,17 +311,38 @@ template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int 
     __syncthreads();
     for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_striped<X * Y * Z, N>(i)];
   }
+  /* With one warp's room, warps take turns. */
   __device__ void WarpStripedToBlocked(T (&in)[N], T (&out)[N]) const {
-    if (SLICED) __w_algorithm();
-    for (int i = 0; i < N; i++) __w_at->__w_part[__w_warp_striped<N>(i)] = in[i];
-    __syncwarp();
-    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_blocked<N>(i)];
+    if (SLICED)
+      for (int slice = 0; slice < __w_warps; slice++) {
+        __syncthreads();
+        if (__w_thread() / 32 == slice) {
+          for (int i = 0; i < N; i++) __w_at->__w_part[__w_kept<N>(i * 32 + (int)(__w_thread() % 32))] = in[i];
+          __syncwarp();
+          for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_kept<N>((int)(__w_thread() % 32) * N + i)];
+        }
+      }
+    else {
+      for (int i = 0; i < N; i++) __w_at->__w_part[__w_warp_striped<N>(i)] = in[i];
+      __syncwarp();
+      for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_blocked<N>(i)];
+    }
   }
   __device__ void BlockedToWarpStriped(T (&in)[N], T (&out)[N]) const {
-    if (SLICED) __w_algorithm();
-    for (int i = 0; i < N; i++) __w_at->__w_part[__w_blocked<N>(i)] = in[i];
-    __syncwarp();
-    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_warp_striped<N>(i)];
+    if (SLICED)
+      for (int slice = 0; slice < __w_warps; slice++) {
+        if (slice > 0) __syncthreads();
+        if (__w_thread() / 32 == slice) {
+          for (int i = 0; i < N; i++) __w_at->__w_part[__w_kept<N>((int)(__w_thread() % 32) * N + i)] = in[i];
+          __syncwarp();
+          for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_kept<N>(i * 32 + (int)(__w_thread() % 32))];
+        }
+      }
+    else {
+      for (int i = 0; i < N; i++) __w_at->__w_part[__w_blocked<N>(i)] = in[i];
+      __syncwarp();
+      for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_warp_striped<N>(i)];
+    }
   }
   __device__ void StripedToBlocked(T (&items)[N]) const { StripedToBlocked(items, items); }
   __device__ void BlockedToStriped(T (&items)[N]) const { BlockedToStriped(items, items); }
@@ -378,31 +399,39 @@ template <int X, class T, int N> __device__ void StoreDirectStriped(int thread, 
   for (int i = 0; i < N; i++)
     if (thread + i * X < valid) to[thread + i * X] = items[i];
 }
+/* Several items at once where the pointer is aligned, one by one where it is not: as the latter, which costs no less. */
+template <class T, int N> __device__ void LoadDirectBlockedVectorized(int thread, const T *from, T (&items)[N]) {
+  LoadDirectBlocked(thread, from, items);
+}
+template <class T, int N> __device__ void StoreDirectBlockedVectorized(int thread, T *to, T (&items)[N]) {
+  StoreDirectBlocked(thread, to, items);
+}
 /* Transposing: the items are loaded and stored in the order in which threads meet whole sectors, and exchanged. */
 template <class T, int X, int N, BlockLoadAlgorithm A = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1, int P = 0>
 struct BlockLoad {
-  static constexpr bool __w_turns = A == BLOCK_LOAD_TRANSPOSE || A == BLOCK_LOAD_WARP_TRANSPOSE;
-  typedef BlockExchange<T, X, __w_turns ? N : 1, false, Y, Z> __w_exchange;
+  static constexpr bool __w_sliced = A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED;
+  static constexpr bool __w_by_warps = __w_sliced || A == BLOCK_LOAD_WARP_TRANSPOSE;
+  static constexpr bool __w_turns = A == BLOCK_LOAD_TRANSPOSE || __w_by_warps;
+  typedef BlockExchange<T, X, __w_turns ? N : 1, __w_sliced, Y, Z> __w_exchange;
   typedef typename __w_exchange::TempStorage TempStorage;
   TempStorage *__w_at;
   __device__ BlockLoad(TempStorage &s) : __w_at(&s) {}
   __device__ void __w_turned(T (&items)[N]) const {
-    BlockExchange<T, X, N, false, Y, Z> e(*(typename BlockExchange<T, X, N, false, Y, Z>::TempStorage *)__w_at);
-    if (A == BLOCK_LOAD_TRANSPOSE) e.StripedToBlocked(items, items);
+    typedef BlockExchange<T, X, N, __w_sliced, Y, Z> E;
+    E e(*(typename E::TempStorage *)__w_at);
+    if (!__w_by_warps) e.StripedToBlocked(items, items);
     else e.WarpStripedToBlocked(items, items);
   }
   __device__ void Load(const T *from, T (&items)[N]) const {
-    if (A == BLOCK_LOAD_VECTORIZE || A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
     if (A == BLOCK_LOAD_STRIPED || A == BLOCK_LOAD_TRANSPOSE) LoadDirectStriped<X * Y * Z>(__w_thread(), from, items);
-    else if (A == BLOCK_LOAD_WARP_TRANSPOSE) LoadDirectWarpStriped(__w_thread(), from, items);
+    else if (__w_by_warps) LoadDirectWarpStriped(__w_thread(), from, items);
     else LoadDirectBlocked(__w_thread(), from, items);
     if (__w_turns) __w_turned(items);
   }
   __device__ void Load(const T *from, T (&items)[N], int valid) const {
-    if (A == BLOCK_LOAD_VECTORIZE || A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
     if (A == BLOCK_LOAD_STRIPED || A == BLOCK_LOAD_TRANSPOSE)
       LoadDirectStriped<X * Y * Z>(__w_thread(), from, items, valid);
-    else if (A == BLOCK_LOAD_WARP_TRANSPOSE) LoadDirectWarpStriped(__w_thread(), from, items, valid);
+    else if (__w_by_warps) LoadDirectWarpStriped(__w_thread(), from, items, valid);
     else LoadDirectBlocked(__w_thread(), from, items, valid);
     if (__w_turns) __w_turned(items);
   }
@@ -413,29 +442,30 @@ struct BlockLoad {
 };
 template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1, int P = 0>
 struct BlockStore {
-  static constexpr bool __w_turns = A == BLOCK_STORE_TRANSPOSE || A == BLOCK_STORE_WARP_TRANSPOSE;
-  typedef BlockExchange<T, X, __w_turns ? N : 1, false, Y, Z> __w_exchange;
+  static constexpr bool __w_sliced = A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED;
+  static constexpr bool __w_by_warps = __w_sliced || A == BLOCK_STORE_WARP_TRANSPOSE;
+  static constexpr bool __w_turns = A == BLOCK_STORE_TRANSPOSE || __w_by_warps;
+  typedef BlockExchange<T, X, __w_turns ? N : 1, __w_sliced, Y, Z> __w_exchange;
   typedef typename __w_exchange::TempStorage TempStorage;
   TempStorage *__w_at;
   __device__ BlockStore(TempStorage &s) : __w_at(&s) {}
   __device__ void __w_turned(T (&items)[N]) const {
-    BlockExchange<T, X, N, false, Y, Z> e(*(typename BlockExchange<T, X, N, false, Y, Z>::TempStorage *)__w_at);
-    if (A == BLOCK_STORE_TRANSPOSE) e.BlockedToStriped(items, items);
+    typedef BlockExchange<T, X, N, __w_sliced, Y, Z> E;
+    E e(*(typename E::TempStorage *)__w_at);
+    if (!__w_by_warps) e.BlockedToStriped(items, items);
     else e.BlockedToWarpStriped(items, items);
   }
   __device__ void Store(T *to, T (&items)[N]) const {
-    if (A == BLOCK_STORE_VECTORIZE || A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
     if (__w_turns) __w_turned(items);
     if (A == BLOCK_STORE_STRIPED || A == BLOCK_STORE_TRANSPOSE) StoreDirectStriped<X * Y * Z>(__w_thread(), to, items);
-    else if (A == BLOCK_STORE_WARP_TRANSPOSE) StoreDirectWarpStriped(__w_thread(), to, items);
+    else if (__w_by_warps) StoreDirectWarpStriped(__w_thread(), to, items);
     else StoreDirectBlocked(__w_thread(), to, items);
   }
   __device__ void Store(T *to, T (&items)[N], int valid) const {
-    if (A == BLOCK_STORE_VECTORIZE || A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED) __w_algorithm();
     if (__w_turns) __w_turned(items);
     if (A == BLOCK_STORE_STRIPED || A == BLOCK_STORE_TRANSPOSE)
       StoreDirectStriped<X * Y * Z>(__w_thread(), to, items, valid);
-    else if (A == BLOCK_STORE_WARP_TRANSPOSE) StoreDirectWarpStriped(__w_thread(), to, items, valid);
+    else if (__w_by_warps) StoreDirectWarpStriped(__w_thread(), to, items, valid);
     else StoreDirectBlocked(__w_thread(), to, items, valid);
   }
 };
@@ -483,3 +513,4 @@ struct BlockHistogram {
 };
 }
 }
+#include "neighbours.cuh"
