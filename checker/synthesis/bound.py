@@ -99,7 +99,8 @@ def find_bounds(
     solver's word. The searches have so many `seconds` of a `clock` for all metrics together, or of processor time where
     none are given (`Searches`). Raises Stuck where none of these applies to a statement.
 
-    Metrics that charge little come first, lest the time is spent before them.
+    Metrics that charge little come first, lest the time is spent before them; and each has a bound, if one is found,
+    before lower ones are looked for.
     """
     start = time.perf_counter()
     if seconds is None:
@@ -110,8 +111,15 @@ def find_bounds(
     if costly:
         searches.named(plain=False)
     shared = time.perf_counter() - start
-    results, prove = [], Remembered()
-    for metric in sorted(metrics, key=lambda m: len(m.fixed) + len(m.counted)):
+    results, prove, took = [], Remembered(), dict[str, float]()
+    ordered = sorted(metrics, key=lambda m: (m in costly, len(m.fixed) + len(m.counted)))
+    for metric in ordered:
+        for one in (m for m in ordered if m in costly) if metric in costly and not took else ():
+            start = time.perf_counter()
+            if show:
+                show(one.name)
+            searches.begin(one)
+            took[one.name] = time.perf_counter() - start + shared / len(costly)
         start = time.perf_counter()
         if show:
             show(metric.name)
@@ -120,8 +128,8 @@ def find_bounds(
             result = searches.best(metric)
         if judge:
             result = searches.judged(result, lambda r: judged(r, outline.kernel, prove, check), backed)
-        took = time.perf_counter() - start + (shared / len(costly) if metric in costly else 0)
-        results.append(replace(result, plainer=None, seconds=took))
+        spent = took.get(metric.name, 0.0) + time.perf_counter() - start
+        results.append(replace(result, plainer=None, seconds=spent))
         if done:
             done(results[-1])
     return sorted(results, key=lambda result: metrics.index(result.metric))
@@ -151,6 +159,10 @@ class Searches:
             return search
 
         self.named = cache(named)
+
+    def begin(self, metric: Metric) -> None:
+        """The first bound of a metric is looked for; `best` goes on from there."""
+        self.named(plain=False).first(metric)
 
     def best(self, metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
         """The bound that is found, in which `capped` accesses cost the most that they may."""
@@ -196,10 +208,18 @@ class Finder:
         self._per, self._book, self._cases = per, book, [()] if per == "warp" else cases_of(outline.context)
         self._ways = Ways(outline, asker, self._cases, per == "warp", book)
         self._apart = cache(lambda way: told_apart(self._flow(way), self._ways.ghosted(way)[0].context))
+        self._first = dict[tuple[str, frozenset[Access]], tuple[Way, Result]]()
         self._flow(Way())
 
+    def first(self, metric: Metric) -> tuple[Way, Result]:
+        """The first bound that is found for a metric, where accesses are capped as they are now, and its way."""
+        key = metric.name, self.asker.capped
+        if key not in self._first:
+            self._first[key] = self._free(metric)
+        return self._first[key]
+
     def __call__(self, metric: Metric) -> Result:
-        way, result = self._free(metric)
+        way, result = self.first(metric)
         if self.asker.late:
             return replace(result, hurried=True)
         if result.q is None and isinstance(result.problem, Refusal) and self._ways.tells_more(sharp(way), refused=True):

@@ -10,10 +10,11 @@ from checker import recheck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
 from checker.synthesis.asker import ASKED, SOLVED, Asker
-from checker.synthesis.bound import Result, find_bounds
+from checker.synthesis.bound import Finder, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
+from checker.synthesis.ways import Way
 from logic.assertions import Context, Entails, Launch, Proved, Unknown
-from logic.metrics import HARDWARE, METRICS
+from logic.metrics import HARDWARE, METRICS, Metric
 from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 
@@ -113,3 +114,23 @@ def test_a_bound_that_is_too_much_work_for_the_second_checker_gives_way_to_a_coa
     monkeypatch.setattr(recheck, "MAX_WORK", 20_000)
     coarse = found(many, Oracles(), lambda: 0.0)
     assert (coarse.verdict, str(coarse.q)) == ("certified", str(32 * 12))
+
+
+def test_each_metric_has_a_bound_before_lower_ones_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = list[tuple[str, str]]()
+    free, finer = Finder._free, Finder._finer
+
+    def first(self: Finder, metric: Metric) -> tuple[Way, Result]:
+        order.append(("first", metric.name))
+        return free(self, metric)
+
+    def lower(self: Finder, metric: Metric, way: Way, result: Result) -> tuple[Way, Result]:
+        order.append(("lower", metric.name))
+        return finer(self, metric, way, result)
+
+    monkeypatch.setattr(Finder, "_free", first)
+    monkeypatch.setattr(Finder, "_finer", lower)
+    context = Context(check_kernel(LOOP), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    metrics = [METRICS[name] for name in ("steps", "conflicts", "sectors")]
+    find_bounds(Outline(LOOP, context, bare(LOOP.body)), metrics, Oracles())
+    assert order == [(step, name) for step in ("first", "lower") for name in ("sectors", "steps")]
