@@ -235,7 +235,7 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
         shown = next(filter(None, (_shown(gap, kind, p, context, oracle) for kind in kinds)), [])
         if shown:
             order = Op("<=", (shown[0], shown[-1]))
-            known_less = isinstance(oracle(Entails(p, (order,)), context), Proved)
+            known_less = len(shown) == 1 or isinstance(oracle(Entails(p, (order,)), context), Proved)
             most = shown[0] if known_less else Op("min", (shown[0], shown[1]))
             ghost = Var(f"{GHOST}left{number}")
             differs = bool(moved - cycle.invariant.x)
