@@ -314,6 +314,8 @@ class _Search:
         yield start
         for n in SIZES[1:TOGETHER]:
             yield replace(start, args=self.args(_always(n)))
+        for text in self.fills[1:] if self.arrays else ():
+            yield replace(start, arrays=dict.fromkeys(self.arrays, text))
         for small, large in APART:
             for name in sorted(d.name for d in self.kernel.params if d.type == INT and d.name in self.matters):
                 for one, others in ((small, large), (large, small)):
@@ -321,8 +323,6 @@ class _Search:
                     yield replace(start, args={**args, name: self.args(_always(one))[name]})
         for grid in grids[1:]:
             yield replace(start, grid=grid)
-        for text in self.fills[1:] if self.arrays else ():
-            yield replace(start, arrays=dict.fromkeys(self.arrays, text))
         while True:
             best = [w.input for c, w in zip(self.claims, self.here, strict=True) if w and _rank(c, w) != PERFECT]
             if best and self.rng.random() < 0.7:

@@ -111,7 +111,7 @@ def find_bounds(
     if costly:
         searches.named(plain=False)
     shared = time.perf_counter() - start
-    results, prove, took = [], Remembered(), dict[str, float]()
+    results, prove, took = [], Remembered(), dict[int, float]()
     ordered = sorted(metrics, key=lambda m: (m in costly, len(m.fixed) + len(m.counted)))
     for metric in ordered:
         for one in (m for m in ordered if m in costly) if metric in costly and not took else ():
@@ -119,7 +119,7 @@ def find_bounds(
             if show:
                 show(one.name)
             searches.begin(one)
-            took[one.name] = time.perf_counter() - start + shared / len(costly)
+            took[id(one)] = time.perf_counter() - start + shared / len(costly)
         start = time.perf_counter()
         if show:
             show(metric.name)
@@ -128,7 +128,7 @@ def find_bounds(
             result = searches.best(metric)
         if judge:
             result = searches.judged(result, lambda r: judged(r, outline.kernel, prove, check), backed)
-        spent = took.get(metric.name, 0.0) + time.perf_counter() - start
+        spent = took.get(id(metric), 0.0) + time.perf_counter() - start
         results.append(replace(result, plainer=None, seconds=spent))
         if done:
             done(results[-1])
@@ -208,15 +208,16 @@ class Finder:
         self._per, self._book, self._cases = per, book, [()] if per == "warp" else cases_of(outline.context)
         self._ways = Ways(outline, asker, self._cases, per == "warp", book)
         self._apart = cache(lambda way: told_apart(self._flow(way), self._ways.ghosted(way)[0].context))
-        self._first = dict[tuple[str, frozenset[Access]], tuple[Way, Result]]()
+        self._first: list[tuple[Metric, frozenset[Access], tuple[Way, Result]]] = []
         self._flow(Way())
 
     def first(self, metric: Metric) -> tuple[Way, Result]:
         """The first bound that is found for a metric, where accesses are capped as they are now, and its way."""
-        key = metric.name, self.asker.capped
-        if key not in self._first:
-            self._first[key] = self._free(metric)
-        return self._first[key]
+        for one, capped, found in self._first:
+            if (one, capped) == (metric, self.asker.capped):
+                return found
+        self._first.append((metric, self.asker.capped, self._free(metric)))
+        return self._first[-1][2]
 
     def __call__(self, metric: Metric) -> Result:
         way, result = self.first(metric)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -134,6 +135,15 @@ def test_each_metric_has_a_bound_before_lower_ones_are_looked_for(monkeypatch: p
     metrics = [METRICS[name] for name in ("steps", "conflicts", "sectors")]
     find_bounds(Outline(LOOP, context, bare(LOOP.body)), metrics, Oracles())
     assert order == [(step, name) for step in ("first", "lower") for name in ("sectors", "steps")]
+
+
+def test_metrics_of_one_name_have_bounds_of_their_own() -> None:
+    sectors = METRICS["sectors"]
+    context = Context(check_kernel(LOOP), sectors, HARDWARE["nvidia"], Launch((32, 1, 1)))
+    metrics = [sectors, replace(METRICS["steps"], name="sectors")]
+    results = find_bounds(Outline(LOOP, context, bare(LOOP.body)), metrics, Oracles())
+    assert [result.metric for result in results] == metrics
+    assert str(results[0].q) == "4*max(0, n)" != str(results[1].q)
 
 
 class Forgetful(Oracles):
