@@ -33,6 +33,7 @@ from logic.facts import Facts, compared, definitions, said, value
 from logic.polynomials import total
 from logic.potentials import (
     ZERO,
+    Apply,
     Atom,
     Floor,
     Leaf,
@@ -300,11 +301,11 @@ class Search(Walk[Linear]):
             self.equate(a)
 
     def may_rise(self, state: State, m: Monomial) -> bool:
-        """Whether a product may be shown to be nonnegative: its factors are, or P speaks of a product in it. Much time
-        goes into questions about others."""
+        """Whether a product may be shown to be nonnegative: its elements of arrays and values of operators are, or P
+        speaks of a product in it. Much time goes into questions about others."""
+        items = [a for a in m if isinstance(a, Apply)] if len(m) > 1 else []
         products = (other for g in self.facts(state).nonnegative for other, _ in g.terms if len(other) > 1)
-        spoken = len(m) < 2 or any({*other} <= {*m} for other in products)
-        return spoken or all(isinstance(a, Max0) or self.proves(state, atom(a)) for a in m)
+        return all(self.proves(state, atom(a)) for a in items) or any({*other} <= {*m} for other in products)
 
     def differing(self, state: State, q: Linear) -> list[Op]:
         """The facts a != b of P, where a branch's test tells what q is by which of them is the larger."""
