@@ -79,7 +79,8 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
     """Whether P shows that something about indices is nonnegative. It is asked first without what P says of elements,
     which is the same question at many points, and often refuted; that is all that is asked of what is not related to
     elements."""
-    without, near, named = _plain(p)
+    without, near = plain(p)
+    named = _products(p)
 
     @cache
     def proves(need: Poly) -> bool:
@@ -97,19 +98,18 @@ def _of_indices(p: P, ask: Ask) -> Callable[[Poly], bool]:
 
 
 @lru_cache(1 << 8)
-def _plain(p: P) -> tuple[P, frozenset[Leaf], tuple[tuple[Monomial, Poly], ...]]:
-    return *plain(p), tuple(_products(p))
-
-
-def _products(p: P) -> Iterator[tuple[Monomial, Poly]]:
+def _products(p: P) -> tuple[tuple[Monomial, Poly], ...]:
     """The products in what P says that variables are, and what is 0 with 1 of such a product taken away."""
+    found = []
     for x, e in equations(p):
         q = of_expr(e)
         first = None if q is None else next(((m, c) for m, c in q.terms if len(m) > 1), None)
         if q is not None and first is not None and x not in leaves(q):
-            yield first[0], (sym(x) - q) * (1 / first[1])
+            found.append((first[0], (sym(x) - q) * (1 / first[1])))
+    return tuple(found)
 
 
+@lru_cache(1 << 8)
 def plain(p: P) -> tuple[P, frozenset[Leaf]]:
     """The facts of P without elements of arrays, and the leaves of which P says more than that: those beside elements,
     and what is compared with these."""
@@ -132,7 +132,7 @@ def _about(need: Poly, p: P) -> P:
 @lru_cache(1 << 8)
 def _parts(p: P) -> tuple[tuple[Expr, frozenset[str], frozenset[Expr]], ...]:
     """The facts of P, with the variables and the terms in each."""
-    return tuple((f, frozenset(local_vars(f)), frozenset(subterms(f))) for f in p)
+    return tuple((f, local_vars(f), frozenset(subterms(f))) for f in p)
 
 
 def _beside(p: Poly) -> frozenset[Leaf]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Final, Literal
 
 from checker import kernel as trusted
@@ -107,19 +108,24 @@ def find_bounds(
         seconds, clock = limits.BOUND_SECONDS, time.process_time
     searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock)
     own = book is not SOUND or outline.body != bare(outline.kernel.body)
-    costly = [metric for metric in metrics if own or charges(metric, outline.kernel)]
+    ordered = sorted(metrics, key=lambda m: len(m.fixed) + len(m.counted))
+    costly = [metric for metric in ordered if own or charges(metric, outline.kernel)]
     if costly:
         searches.named(plain=False)
     shared = time.perf_counter() - start
     results, prove, took = [], Remembered(), dict[int, float]()
-    ordered = sorted(metrics, key=lambda m: (m in costly, len(m.fixed) + len(m.counted)))
-    for metric in ordered:
-        for one in (m for m in ordered if m in costly) if metric in costly and not took else ():
+
+    def begun() -> Iterator[Metric]:
+        """The metrics that charge something; their first bounds are looked for before any is gone on with."""
+        for metric in costly:
             start = time.perf_counter()
             if show:
-                show(one.name)
-            searches.begin(one)
-            took[id(one)] = time.perf_counter() - start + shared / len(costly)
+                show(metric.name)
+            searches.begin(metric)
+            took[id(metric)] = time.perf_counter() - start + shared / len(costly)
+        yield from costly
+
+    for metric in chain((m for m in ordered if m not in costly), begun()):
         start = time.perf_counter()
         if show:
             show(metric.name)

@@ -305,7 +305,7 @@ class Search(Walk[Linear]):
         speaks of a product in it. Much time goes into questions about others."""
         items = [a for a in m if isinstance(a, Apply)] if len(m) > 1 else []
         products = (other for g in self.facts(state).nonnegative for other, _ in g.terms if len(other) > 1)
-        return all(self.proves(state, atom(a)) for a in items) or any({*other} <= {*m} for other in products)
+        return any({*other} <= {*m} for other in products) or all(self.proves(state, atom(a)) for a in items)
 
     def differing(self, state: State, q: Linear) -> list[Op]:
         """The facts a != b of P, where a branch's test tells what q is by which of them is the larger."""

@@ -178,7 +178,7 @@ def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Extent |
 
 
 def _known(x: int | None, y: int | None, z: int | None) -> Extent | None:
-    """Extent of which one at least is known."""
+    """The sizes, if one at least is known."""
     return None if x is y is z is None else (x, y, z)
 
 
@@ -286,21 +286,19 @@ def _dim3(node: Node, host: Node, at: int) -> Extent | None:
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, at) if decl is not None and own else None
     if node.type.kind == "int":  # as in templates, and as functions are passed it
-        return _made(node, (), host)
+        return _made([node], host)
     made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
     if made is not None and _constructs(made):
-        return _made(node.arguments[0], node.arguments[1:], host)
+        return _made(node.arguments, host)
     return None
 
 
-def _made(x: Node, others: Sequence[Node], host: Node) -> Extent | None:
+def _made(given: Sequence[Node], host: Node) -> Extent | None:
     """The sizes that a dim3 is made of, where each is known or surely an integer, and one at least is known."""
-    given = [(_positive(a, host), a) for a in (x, *others)]
-    if not all(size or settled(a, host) for size, a in given):
+    sizes = [_positive(a, host) or None for a in given]
+    if not all(size or settled(a, host) for size, a in zip(sizes, given, strict=True)):
         return None
-    first, *rest = (size or None for size, _ in given)
-    y, z = rest or (1, 1)
-    return None if first is y is z is None else (first, y, z)
+    return _known(*sizes, *[1] * (3 - len(sizes)))
 
 
 def _constructs(callee: Node) -> bool:
