@@ -326,8 +326,9 @@ def _used(kernel: Node) -> Iterator[Node]:
 
 
 def _mentioned(node: Node) -> Node | None:
-    """The declaration that a node names."""
-    return node.referenced if node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) else None
+    """The declaration that a node names; not a namespace, which only says where others are found."""
+    named = node.kind.endswith(("_REF", "_REF_EXPR", "CALL_EXPR")) and node.kind != "NAMESPACE_REF"
+    return node.referenced if named else None
 
 
 def _of_the_host(kernel: Node) -> Node | None:

@@ -99,10 +99,22 @@ def _declared(head: Sequence[bytes], macros: Collection[bytes]) -> set[bytes]:
     templates that its type is made of, and names of what others are looked up in."""
     if b"static_assert" in head[:1]:
         return set()
+    if (alias := _alias(head, macros)) is not None:
+        return {alias}
     if {b"operator", b"typedef", b"using", b"namespace"} & {*head}:
         return _words(head)
     found = _outside(_without_arguments(head, macros), macros)
     return _words([a for a, b in zip(found, [*found[1:], b""], strict=False) if b != b"::" or a in macros])
+
+
+def _alias(head: Sequence[bytes], macros: Collection[bytes]) -> bytes | None:
+    """The name of `using NAME = ..`, which may be a template, where nothing else in it may declare anything."""
+    if any(token in macros for token in head):
+        return None
+    plain = _without_arguments(head, macros)
+    at = 3 if plain[:3] == [b"template", b"<", b">"] else 0
+    named = plain[at : at + 1] == [b"using"] and plain[at + 2 : at + 3] == [b"="]
+    return plain[at + 1] if named and not _CLASSES & {*plain} else None
 
 
 def _without_arguments(head: Sequence[bytes], macros: Collection[bytes]) -> list[bytes]:

@@ -155,6 +155,30 @@ def test_a_word_is_a_function_s_own_only_where_all_of_its_mentions_are(read: Rea
         read(lost + own % "A[threadIdx.x * W] = 1;", "k")
 
 
+def test_an_alias_that_is_lost_concerns_what_names_it(read: Read) -> None:
+    """It declares its name, and what is declared within it: not what its type is made of."""
+    text = "template <class T> struct Of {};\n%s\n__global__ void k(Of<int> a, int *A) { A[threadIdx.x * %s] = 1; }\n"
+    for alias in ("using W = lib::Mat<Of<int>, dims<2>>;", "template <class T> using W = lib::Mat<Of<T>>;"):
+        assert show_stmt(read(text % (alias, "3"), "k").kernel.body) == "A[tid.x * 3] <- 1;"
+        with pytest.raises(CudaError):
+            read(text % (f"constexpr int W = 2; namespace q {{ {alias}", "W") + "}", "k")
+    with pytest.raises(CudaError):
+        read(text % ("using W = lib::Mat<struct Of>;", "3"), "k")
+
+
+def test_a_namespace_is_not_used_by_what_looks_up_a_name_there(read: Read) -> None:
+    """So errors in one function of it are not the other's."""
+    text = """namespace own {
+template <class T> __device__ T other(T x) { return lib::of(x); }
+__device__ int twice(int x) { return 2 * x; }
+%s__global__ void k(int *A) { A[own::twice(threadIdx.x)] = 1; }
+}
+"""
+    assert "A" in show_stmt(read(text % "", "k").kernel.body)
+    with pytest.raises(CudaError, match="undeclared identifier 'lib'"):
+        read(text % "__device__ lib::size twice(unsigned x) { return 1; }\n", "k")
+
+
 def test_what_is_lost_in_an_included_file_matters(read: Read, tmp_path: Path) -> None:
     (tmp_path / "step.cuh").write_text("__device__ lib::size step(int x) { return 32; }\n")
     (tmp_path / "other.cuh").write_text("lib::size other(int x) { return 32; }\n")
@@ -193,6 +217,8 @@ def test_errors_in_what_a_kernel_uses_are_errors(read: Read) -> None:
             b"S P Q a b c",
             b"",
         ),
+        (b"using F = lib::Foo<Bar>; template <class T> using G = Foo<T>;", b"F G", b"lib Foo Bar T"),
+        (b"using F = Foo<struct S>; using DEFINE = Foo; using a::Bar;", b"F S DEFINE Foo Bar", b""),
         (b"DEFINE<W, U> V; int a = b < c, d > e; DEFINE::f g;", b"W U V d e DEFINE g", b""),
     ],
 )
