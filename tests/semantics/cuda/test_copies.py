@@ -120,6 +120,12 @@ def test_runs_and_bounds(read: Read, body: str) -> None:
     assert ran[0].max_per_warp["sectors"] <= claimed <= sectors
 
 
+def test_a_source_with_concepts_has_barriers_and_pipelines(read: Read) -> None:
+    """It is read a second time, with every function for host and device."""
+    concept = "template <class T> concept Small = sizeof(T) < 8;\n"
+    assert show_stmt(read(concept + kernel(STAGES)).kernel.body) == show_stmt(read(kernel(STAGES)).kernel.body)
+
+
 NOTES: Final = {
     "__pipeline_memcpy_async(&s[t], V + t, 4);": "an asynchronous copy is a read and a write where it is started",
     "__shared__ cuda::barrier<cuda::thread_scope_block> bar; init(&bar, 64);": (
