@@ -622,6 +622,11 @@ def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> No
         bind_pointer(st, parameter, found, loc)
 
 
+def _with_arrays(node: Node) -> bool:
+    """Whether a structure of the node's type has an array in it."""
+    return any(f.type.kind == "array" or (f.type.kind == "record" and _with_arrays(f)) for f in node.fields)
+
+
 def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | Place | None:
     """Emit the body of a function; the value it returns, of the type of the node `made`."""
     t = callee.result
@@ -629,7 +634,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     last = body.children[-1] if body.children else None
     if (
         t.kind != "void"
-        and (t.kind != "record" or in_shim(callee))
+        and (t.kind != "record" or (in_shim(callee) and not _with_arrays(made)))
         and last is not None
         and last.kind == "RETURN_STMT"
         and last.children

@@ -253,7 +253,49 @@ template <class T> __inline__ __device__ T BlockReduceSum(T v, T *shared) {
   if (threadIdx.x / 32 == 0) v = WarpReduceSum(v);
   return v;
 }
+template <class T> __inline__ __device__ T BlockReduceMax(T v, T *shared) {
+  v = WarpReduceMax(v);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = threadIdx.x < blockDim.x / 32 ? shared[threadIdx.x % 32] : T(0);
+  if (threadIdx.x / 32 == 0) v = WarpReduceMax(v);
+  return v;
 }
+template <class T, class F> __inline__ __device__ T WarpReduce(T v, const F &op) {
+  for (int d = 16; d > 0; d >>= 1) v = op.combine(v, op.warp_shfl_down(v, d));
+  return v;
+}
+struct Block1D {
+  static __forceinline__ __device__ int Tid() { return threadIdx.x; }
+  static __forceinline__ __device__ int Warps() { return blockDim.x / 32; }
+};
+struct Block2D {
+  static __forceinline__ __device__ int Tid() { return threadIdx.x + threadIdx.y * blockDim.x; }
+  static __forceinline__ __device__ int Warps() { return blockDim.x * blockDim.y / 32; }
+};
+template <class T, class F, class B = Block1D>
+__inline__ __device__ T BlockReduce(T v, const F &op, const T &none, T *shared) {
+  const int thread = B::Tid();
+  v = WarpReduce(v, op);
+  __syncthreads();
+  if (thread % 32 == 0) shared[thread / 32] = v;
+  __syncthreads();
+  v = thread < B::Warps() ? shared[thread % 32] : none;
+  if (thread / 32 == 0) v = WarpReduce(v, op);
+  return v;
+}
+}
+namespace native {
+namespace memory {
+template <class T, int N> struct alignas(sizeof(T) * N) aligned_vector { T val[N]; };
+template <int N, class T> __device__ aligned_vector<T, N> load_vector(const T *p, unsigned i) {
+  return reinterpret_cast<const aligned_vector<T, N> *>(p)[i];
+}
+}
+}
+template <class T> __host__ __device__ inline bool _isnan(T v) { return v != v; }
+template <class T> __host__ __device__ inline bool _isinf(T v) { return isinf(v); }
 template <class T> inline __host__ __device__ T ceil_div(T a, T b) { return (a + b - 1) / b; }
 }
 template <class T> __device__ inline void gpuAtomicAdd(T *p, T v) { atomicAdd(p, v); }
@@ -307,21 +349,51 @@ struct NoGradGuard {};
 #define C10_LAUNCH_BOUNDS_2(T, B) __launch_bounds__(T)
 #define C10_LAUNCH_BOUNDS(T, ...) __launch_bounds__(T)
 #define C10_RESTRICT __restrict__
+#define C10_HIP_HOST_DEVICE
+#define C10_ALWAYS_INLINE __forceinline__
+#define C10_ALWAYS_INLINE_ATTRIBUTE
+#define C10_NOINLINE __noinline__
+#define C10_UNUSED [[maybe_unused]]
+#define C10_USED
+#define C10_NODISCARD [[nodiscard]]
+#define C10_FALLTHROUGH [[fallthrough]]
+#define C10_API
+#define C10_CUDA_API
+#define C10_EXPORT
+#define C10_HIDDEN
+#define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(W)
+#define C10_DIAGNOSTIC_POP()
+#define C10_CLANG_DIAGNOSTIC_PUSH()
+#define C10_CLANG_DIAGNOSTIC_POP()
+#define C10_CLANG_DIAGNOSTIC_IGNORE(W)
+#define __ubsan_ignore_float_divide_by_zero__
+#define __ubsan_ignore_undefined__
+#define __ubsan_ignore_signed_int_overflow__
+#define __ubsan_ignore_pointer_overflow__
+#define __ubsan_ignore_function__
+#define GPU_LAMBDA __device__ __host__
 #define C10_UNLIKELY(E) (E)
 #define C10_LIKELY(E) (E)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() (void)0
 #define C10_CUDA_CHECK(E) (void)(E)
 #define AT_CUDA_CHECK(E) (void)(E)
 #define CUDA_KERNEL_ASSERT(E) assert(E)
+#define CUDA_KERNEL_ASSERT_MSG(E, M) assert(E)
+#define CUDA_KERNEL_ASSERT_PRINTF(E, ...) assert(E)
 #define TORCH_CHECK(E, ...) (void)(E)
 #define TORCH_CHECK_EQ(A, B) (void)((A) == (B))
 #define TORCH_INTERNAL_ASSERT(E, ...) (void)(E)
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(E, ...) (void)(E)
 #define TORCH_WARN(...) (void)0
 #define TORCH_CHECK_NOT_IMPLEMENTED(E, ...) (void)(E)
 #define AT_ASSERT(E, ...) (void)(E)
 #define AT_ASSERTM(E, ...) (void)(E)
 #define AT_ERROR(...) (void)0
 #define TORCH_API
+#define TORCH_CUDA_CPP_API
+#define TORCH_CUDA_CU_API
+#define REGISTER_DISPATCH(NAME, F)
+#define REGISTER_CUDA_DISPATCH(NAME, F)
 #define TORCH_EXTENSION_NAME __w_extension
 #define PYBIND11_MODULE(NAME, M) template <class __w_module> void __w_of_module(__w_module &M)
 #define TORCH_LIBRARY(NAME, M) template <class __w_module> void __w_of_library(__w_module &M)

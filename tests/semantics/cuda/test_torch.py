@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from logic.syntax import show_stmt
 from semantics import vectorised
 from semantics.cuda import Reading, choices
 from semantics.grid import run
@@ -127,3 +128,36 @@ __global__ void k(const float *x, float *y, at::PhiloxCudaState rng) {{
         filled: dict[str, list[float]] = {"x": [*map(float, range(64))], "rng.__w_seed": [100], "rng.__w_offset": [10]}
         arrays = run(kernel, (64, 1, 1), (1, 1, 1), given, filled).arrays
         assert [arrays["y"][i] for i in range(4)] == [2016.0, 3.0, total, 2147483648.0]
+
+
+def test_a_block_reduces_what_a_source_says_how_to_combine(read: Read) -> None:
+    text = f"""{HELPERS}
+namespace at::native {{
+struct Most {{
+  C10_DEVICE float combine(float a, float b) const __ubsan_ignore_undefined__ {{ return a < b ? b : a; }}
+  C10_DEVICE float warp_shfl_down(float v, int d) const {{ return WARP_SHFL_DOWN(v, d); }}
+}};
+__global__ void k(const float *x, float *y) {{
+  __shared__ float s[32];
+  float v = x[threadIdx.x];
+  CUDA_KERNEL_ASSERT_MSG(!at::_isnan(v), "a number");
+  float most = cuda_utils::BlockReduce(v, Most(), -1.f, s), same = cuda_utils::BlockReduceMax(v, s);
+  if (threadIdx.x == 0) {{ y[0] = most; y[1] = same; }}
+}}
+}}
+"""
+    kernel = read(text).kernel
+    filled: dict[str, list[float]] = {"x": [float(5 * i % 64) for i in range(64)]}
+    arrays = run(kernel, (64, 1, 1), (1, 1, 1), {}, filled).arrays
+    assert [arrays["y"][i] for i in range(2)] == [63.0, 63.0]
+
+
+def test_a_vector_that_a_function_loads_is_one_access(read: Read) -> None:
+    text = """#include <ATen/native/cuda/MemoryAccess.cuh>
+__global__ void k(const float *x, float *y) {
+  auto v = at::native::memory::load_vector<2>(x, threadIdx.x);
+  y[threadIdx.x] = v.val[1];
+}"""
+    (whole,) = [a for a in read(text).kernel.arrays if a.name.startswith("x.as")]
+    assert whole.width == 8
+    assert show_stmt(read(text).kernel.body).count(f"{whole.name}[i * 2]") == 1
