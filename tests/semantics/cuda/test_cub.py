@@ -39,6 +39,9 @@ typedef cub::WarpLoad<int, 4, cub::WARP_LOAD_TRANSPOSE> WarpLoad;
 typedef cub::WarpStore<int, 4, cub::WARP_STORE_TRANSPOSE> WarpStore;
 typedef cub::WarpExchange<int, 2, 16> WarpExchange; typedef cub::BlockShuffle<int, 96> Shuffle;
 typedef cub::BlockAdjacentDifference<int, 96> Differ; typedef cub::BlockDiscontinuity<int, 96> Flag;
+typedef cub::BlockRadixSort<int, 96, 2, int> Sorts; typedef cub::BlockRadixSort<unsigned, 96, 1> Alone;
+typedef cub::BlockRadixSort<float, 96, 1, cub::NullType, 6> Floats;
+struct Begin { int at; __device__ int operator()(int all) { int old = at; at += all; return old; } };
 typedef cub::BlockLoad<int, 96, 2> Load; typedef cub::BlockStore<int, 96, 2, cub::BLOCK_STORE_STRIPED> Store;
 """
 
@@ -53,6 +56,16 @@ Expected = Callable[[Sequence[int], int], int | None]
 
 def shared(name: str) -> str:
     return f"__shared__ {name}::TempStorage s; "
+
+
+def pairs(v: Sequence[int]) -> Sequence[int]:
+    """Two items of each thread, its value and its number."""
+    return [item for t in range(THREADS) for item in (v[t], t)]
+
+
+def in_order(v: Sequence[int]) -> Sequence[tuple[int, int]]:
+    """The values and their negations, two of each thread, with their places, as a stable sort has them."""
+    return sorted(((item, i) for i, item in enumerate(x for y in v[:THREADS] for x in (y, -y))), key=lambda p: p[0])
 
 
 def own(v: Sequence[int], t: int) -> Sequence[int]:
@@ -72,7 +85,7 @@ RUNS: Final[dict[str, tuple[Expected, int, int]]] = {
         3,
     ),
     shared("Rakes") + "v = Rakes(s).Sum(v); if (t == 0) A[0] = v;": (lambda v, t: sum(v) if t == 0 else None, 0, 2),
-    shared("Rakes") + "v = Rakes(s).Reduce(v, cub::Max(), n); if (t == 0) A[0] = v;": (
+    shared("Rakes") + "v = Rakes(s).Reduce(v, cuda::maximum<>(), n); if (t == 0) A[0] = v;": (
         lambda v, t: max(v[:40]) if t == 0 else None,
         0,
         5,
@@ -118,6 +131,45 @@ RUNS: Final[dict[str, tuple[Expected, int, int]]] = {
         lambda v, t: max([-100, *v[:t]]),
         0,
         4,
+    ),
+    shared("Raking") + "int w[2] = {v, t}, all; Raking(s).ExclusiveSum(w, w, all); A[t] = w[0] + 3 * w[1] + all;": (
+        lambda v, t: sum(pairs(v)[: 2 * t]) + 3 * sum(pairs(v)[: 2 * t + 1]) + sum(pairs(v)),
+        0,
+        6,
+    ),
+    shared("Warps") + "int w[2] = {v, t}; Warps(s).InclusiveSum(w, w); A[t] = w[0] + 3 * w[1];": (
+        lambda v, t: sum(pairs(v)[: 2 * t + 1]) + 3 * sum(pairs(v)[: 2 * t + 2]),
+        0,
+        5,
+    ),
+    shared("Warps") + "Begin b = {5}; int w, x; Warps(s).ExclusiveSum(v, w, b); __syncthreads(); "
+    "Warps(s).InclusiveSum(v, x, b); A[t] = w + 3 * x;": (
+        lambda v, t: 5 + sum(v[:t]) + 3 * (5 + sum(v) + sum(v[: t + 1])),
+        0,
+        11,
+    ),
+    shared("Raking") + "Begin b = {5}; int w[2] = {v, t}, x[2]; Raking(s).ExclusiveSum(w, x, b); __syncthreads(); "
+    "Raking(s).InclusiveSum(w, w, b); A[t] = w[0] + w[1] + x[0] + x[1];": (
+        lambda v, t: sum(sum(pairs(v)[: 2 * t + i]) for i in (0, 1, 1, 2)) + 4 * 5 + 2 * sum(pairs(v)),
+        0,
+        13,
+    ),
+    # a digit after another: what is counted is in banks of its own, 8 times 2 words of one bank are moved at most
+    shared("Sorts")
+    + "int w[2] = {v, -v}, u[2] = {2 * t, 2 * t + 1}; Sorts(s).Sort(w, u); A[t] = w[0] * 1000 + u[1];": (
+        lambda v, t: in_order(v)[2 * t][0] * 1000 + in_order(v)[2 * t + 1][1],
+        8 * 4 * 31,
+        2 * 8,
+    ),
+    shared("Alone") + "unsigned w[1] = {v + 20u}; Alone(s).SortDescendingBlockedToStriped(w, 1, n / 8); A[t] = w[0];": (
+        lambda v, t: sorted([x + 20 for x in v[:THREADS]], key=lambda x: -(x >> 1 & 15))[t],
+        31,
+        2,
+    ),
+    shared("Floats") + "float w[1] = {v * 0.5f}; Floats(s).Sort(w); A[t] = w[0] * 2;": (
+        lambda v, t: sorted(v)[t],
+        6 * 31,
+        2 * 6,
     ),
     "__shared__ Load::TempStorage s; __shared__ Store::TempStorage q; int w[2]; Load(s).Load(V, w, n); "
     "w[0]++; Store(q).Store(A, w);": (lambda v, t: v[2 * t] + 1 if 2 * t < 40 else None, 0, 4),
@@ -265,7 +317,7 @@ def test_refused(refused: Refused) -> None:
     refused(kernel(f"{sliced} E(s).StripedToBlocked(w); A[t] = w[0];"), "this algorithm is not supported")
     shuffled = "typedef cub::WarpExchange<int, 2, 32, cub::WARP_EXCHANGE_SHUFFLE> E; __shared__ E::TempStorage s;"
     refused(kernel(f"{shuffled} int w[2] = {{t, v}}; E(s).StripedToBlocked(w, w);"), "this algorithm is not supported")
-    for name in ("BlockRadixSort<int, 96, 1>", "BlockMergeSort<int, 96, 1, int>", "WarpMergeSort<int, 1>"):
+    for name in ("BlockMergeSort<int, 96, 1, int>", "WarpMergeSort<int, 1>"):
         sort = f"typedef cub::{name} S; __shared__ S::TempStorage s; int w[1] = {{v}}; S(s).Sort(w); A[t] = w[0];"
         refused(kernel(sort), "sorting by CUB in a kernel is not supported, in 'Sort'")
     counts = "typedef cub::BlockHistogram<int, 96, 1, 9> H; __shared__ H::TempStorage s; __shared__ int c[9]; int w[1];"

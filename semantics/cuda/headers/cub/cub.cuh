@@ -1,6 +1,7 @@
 /* Primitives of blocks and warps, with bodies that say what each costs, as CUB's documentation tells of its algorithms.
    docs/cuda.md has the table. Where there are others to choose from than are written here, these are refused. */
 #pragma once
+#include "../cuda/functional"
 extern "C++" {
 __device__ void __w_algorithm();
 __device__ void __w_sorts();
@@ -216,7 +217,7 @@ template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, i
   static constexpr bool __w_rakes = A != BLOCK_SCAN_WARP_SCANS && __w_threads > 32;
   static constexpr int __w_length = (__w_threads + 31) / 32, __w_rakers = (__w_threads + __w_length - 1) / __w_length;
   static constexpr int __w_apart = __w_length % 2 == 0 && __w_length > 2 ? __w_length + 1 : __w_length;
-  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; T __w_total; };
+  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; T __w_total; T __w_first; };
   TempStorage *__w_at;
   __device__ BlockScan(TempStorage &s) : __w_at(&s) {}
 
@@ -261,6 +262,27 @@ template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, i
     else found = __w_warped(v, op, total);
     return found;
   }
+  /* What the first warp is told to begin with, which its first lane writes. */
+  template <class C> __device__ T __w_begun(T total, C &callback) const {
+    if (__w_thread() < 32) {
+      T first = callback(total);
+      if (__w_thread() == 0) __w_at->__w_first = first;
+    }
+    __syncthreads();
+    return __w_at->__w_first;
+  }
+  template <int N, class F> __device__ void __w_after(T (&in)[N], T (&out)[N], F op, T before) const {
+    for (int i = 0; i < N; i++) {
+      T own = in[i];
+      out[i] = before;
+      before = op(before, own);
+    }
+  }
+  template <int N, class F> __device__ void __w_upto(T (&in)[N], T (&out)[N], F op, T before, bool any) const {
+    out[0] = any ? op(before, in[0]) : in[0];
+    for (int i = 1; i < N; i++) out[i] = op(out[i - 1], in[i]);
+  }
+
   template <class F> __device__ void InclusiveScan(T v, T &out, F op, T &total) const {
     T before = __w_exclusive(v, op, total);
     out = __w_thread() == 0 ? v : op(before, v);
@@ -268,6 +290,11 @@ template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, i
   template <class F> __device__ void InclusiveScan(T v, T &out, F op) const {
     T total;
     InclusiveScan(v, out, op, total);
+  }
+  template <class F, class C> __device__ void InclusiveScan(T v, T &out, F op, C &callback) const {
+    T own, total;
+    InclusiveScan(v, own, op, total);
+    out = op(__w_begun(total, callback), own);
   }
   template <class F> __device__ void ExclusiveScan(T v, T &out, T first, F op, T &total) const {
     T before = __w_exclusive(v, op, total);
@@ -277,10 +304,69 @@ template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, i
     T total;
     ExclusiveScan(v, out, first, op, total);
   }
+  template <class F> __device__ void ExclusiveScan(T v, T &out, F op) const {
+    T total;
+    out = __w_exclusive(v, op, total);
+  }
+  template <class F, class C> __device__ void ExclusiveScan(T v, T &out, F op, C &callback) const {
+    T total, before = __w_exclusive(v, op, total), first = __w_begun(total, callback);
+    out = __w_thread() == 0 ? first : op(first, before);
+  }
   __device__ void InclusiveSum(T v, T &out) const { InclusiveScan(v, out, cub::Sum()); }
   __device__ void InclusiveSum(T v, T &out, T &total) const { InclusiveScan(v, out, cub::Sum(), total); }
+  template <class C> __device__ void InclusiveSum(T v, T &out, C &callback) const {
+    InclusiveScan(v, out, cub::Sum(), callback);
+  }
   __device__ void ExclusiveSum(T v, T &out) const { ExclusiveScan(v, out, T(), cub::Sum()); }
   __device__ void ExclusiveSum(T v, T &out, T &total) const { ExclusiveScan(v, out, T(), cub::Sum(), total); }
+  template <class C> __device__ void ExclusiveSum(T v, T &out, C &callback) const {
+    ExclusiveScan(v, out, cub::Sum(), callback);
+  }
+
+  /* Of several items, which a thread goes through twice. */
+  template <int N, class F> __device__ void InclusiveScan(T (&in)[N], T (&out)[N], F op, T &total) const {
+    T before = __w_exclusive(__w_items<N>::reduced(in, op), op, total);
+    __w_upto(in, out, op, before, __w_thread() != 0);
+  }
+  template <int N, class F> __device__ void InclusiveScan(T (&in)[N], T (&out)[N], F op) const {
+    T total;
+    InclusiveScan(in, out, op, total);
+  }
+  template <int N, class F, class C> __device__ void InclusiveScan(T (&in)[N], T (&out)[N], F op, C &callback) const {
+    T before;
+    ExclusiveScan(__w_items<N>::reduced(in, op), before, op, callback);
+    __w_upto(in, out, op, before, true);
+  }
+  template <int N, class F> __device__ void ExclusiveScan(T (&in)[N], T (&out)[N], T first, F op, T &total) const {
+    T before;
+    ExclusiveScan(__w_items<N>::reduced(in, op), before, first, op, total);
+    __w_after(in, out, op, before);
+  }
+  template <int N, class F> __device__ void ExclusiveScan(T (&in)[N], T (&out)[N], T first, F op) const {
+    T total;
+    ExclusiveScan(in, out, first, op, total);
+  }
+  template <int N, class F, class C> __device__ void ExclusiveScan(T (&in)[N], T (&out)[N], F op, C &callback) const {
+    T before;
+    ExclusiveScan(__w_items<N>::reduced(in, op), before, op, callback);
+    __w_after(in, out, op, before);
+  }
+  template <int N> __device__ void InclusiveSum(T (&in)[N], T (&out)[N]) const { InclusiveScan(in, out, cub::Sum()); }
+  template <int N> __device__ void InclusiveSum(T (&in)[N], T (&out)[N], T &total) const {
+    InclusiveScan(in, out, cub::Sum(), total);
+  }
+  template <int N, class C> __device__ void InclusiveSum(T (&in)[N], T (&out)[N], C &callback) const {
+    InclusiveScan(in, out, cub::Sum(), callback);
+  }
+  template <int N> __device__ void ExclusiveSum(T (&in)[N], T (&out)[N]) const {
+    ExclusiveScan(in, out, T(), cub::Sum());
+  }
+  template <int N> __device__ void ExclusiveSum(T (&in)[N], T (&out)[N], T &total) const {
+    ExclusiveScan(in, out, T(), cub::Sum(), total);
+  }
+  template <int N, class C> __device__ void ExclusiveSum(T (&in)[N], T (&out)[N], C &callback) const {
+    ExclusiveScan(in, out, cub::Sum(), callback);
+  }
 };
 
 /* --- blocks: exchanges: all threads write their items to shared memory in one order, and read them in another ------ */
@@ -343,6 +429,24 @@ template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int 
       __syncwarp();
       for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_warp_striped<N>(i)];
     }
+  }
+  template <class R> __device__ void ScatterToBlocked(T (&in)[N], T (&out)[N], R (&ranks)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_kept<N>((int)ranks[i])] = in[i];
+    __syncthreads();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_blocked<N>(i)];
+  }
+  template <class R> __device__ void ScatterToStriped(T (&in)[N], T (&out)[N], R (&ranks)[N]) const {
+    if (SLICED) __w_algorithm();
+    for (int i = 0; i < N; i++) __w_at->__w_part[__w_kept<N>((int)ranks[i])] = in[i];
+    __syncthreads();
+    for (int i = 0; i < N; i++) out[i] = __w_at->__w_part[__w_striped<X * Y * Z, N>(i)];
+  }
+  template <class R> __device__ void ScatterToBlocked(T (&items)[N], R (&ranks)[N]) const {
+    ScatterToBlocked(items, items, ranks);
+  }
+  template <class R> __device__ void ScatterToStriped(T (&items)[N], R (&ranks)[N]) const {
+    ScatterToStriped(items, items, ranks);
   }
   __device__ void StripedToBlocked(T (&items)[N]) const { StripedToBlocked(items, items); }
   __device__ void BlockedToStriped(T (&items)[N]) const { BlockedToStriped(items, items); }
@@ -470,16 +574,133 @@ struct BlockStore {
   }
 };
 
+/* --- blocks: sorts by digits: each thread counts its own, all counts are summed up, and items go where that says ----- */
+
+__device__ inline unsigned __w_order(unsigned char k) { return k; }
+__device__ inline unsigned __w_order(unsigned short k) { return k; }
+__device__ inline unsigned __w_order(unsigned k) { return k; }
+__device__ inline unsigned long __w_order(unsigned long k) { return k; }
+__device__ inline unsigned long long __w_order(unsigned long long k) { return k; }
+__device__ inline unsigned __w_order(char k) { return (unsigned char)k ^ 0x80u; }
+__device__ inline unsigned __w_order(signed char k) { return (unsigned char)k ^ 0x80u; }
+__device__ inline unsigned __w_order(short k) { return (unsigned short)k ^ 0x8000u; }
+__device__ inline unsigned __w_order(int k) { return (unsigned)k ^ 0x80000000u; }
+__device__ inline unsigned long __w_order(long k) { return (unsigned long)k ^ 0x8000000000000000ul; }
+__device__ inline unsigned long long __w_order(long long k) { return (unsigned long long)k ^ 0x8000000000000000ull; }
+__device__ inline unsigned __w_order(float k) {
+  unsigned bits = __float_as_uint(k);
+  return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+__device__ inline unsigned long long __w_order(double k) {
+  unsigned long long bits = __double_as_longlong(k);
+  return bits ^ (bits >> 63 ? 0xffffffffffffffffull : 0x8000000000000000ull);
+}
+template <class V> struct __w_kind { typedef V type; };
+template <> struct __w_kind<NullType> { typedef char type; };
+
+/* A digit of B bits after another, from the lowest on. A thread has half a word for each digit, those of one thread in
+   one bank, and one word more; it sums up as many words that are side by side. */
+template <class K, int X, int N, class V = NullType, int B = 4, bool M = true,
+  BlockScanAlgorithm A = BLOCK_SCAN_WARP_SCANS, int S = 0, int Y = 1, int Z = 1>
+struct BlockRadixSort {
+  static constexpr int __w_threads = X * Y * Z, __w_lanes = 1 << (B - 1), __w_words = __w_lanes + 1;
+  typedef typename __w_kind<V>::type __w_value;
+  typedef BlockScan<unsigned, X, A, Y, Z> __w_scan;
+  typedef BlockExchange<K, X, N, false, Y, Z> __w_keys;
+  typedef BlockExchange<__w_value, X, N, false, Y, Z> __w_values;
+  struct TempStorage {
+    unsigned __w_counts[__w_words * __w_threads];
+    typename __w_scan::TempStorage __w_sums;
+    typename __w_keys::TempStorage __w_key;
+    typename __w_values::TempStorage __w_other;
+  };
+  TempStorage *__w_at;
+  __device__ BlockRadixSort(TempStorage &s) : __w_at(&s) {}
+
+  /* The place of a digit's count, and how far it is from the word's low end. */
+  template <bool DOWN> __device__ int __w_of(K key, int begin, int bits) const {
+    int digit = (int)(__w_order(key) >> begin) & ((1 << bits) - 1);
+    return DOWN ? 2 * __w_lanes - 1 - digit : digit;
+  }
+  __device__ unsigned &__w_count(int digit) const {
+    return __w_at->__w_counts[digit % __w_lanes * __w_threads + (int)__w_thread()];
+  }
+  template <bool DOWN> __device__ void __w_rank(K (&keys)[N], int (&ranks)[N], int begin, int bits) const {
+    int thread = __w_thread();
+    unsigned sum = 0, first, all;
+    for (int i = 0; i < __w_words; i++) __w_at->__w_counts[i * __w_threads + thread] = 0;
+    for (int i = 0; i < N; i++) {
+      int digit = __w_of<DOWN>(keys[i], begin, bits), shift = digit / __w_lanes * 16;
+      unsigned word = __w_count(digit);
+      ranks[i] = word >> shift & 0xffff;
+      __w_count(digit) = word + (1u << shift);
+    }
+    __syncthreads();
+    for (int i = 0; i < __w_words; i++) sum += __w_at->__w_counts[thread * __w_words + i];
+    __w_scan(__w_at->__w_sums).ExclusiveSum(sum, first, all);
+    first += all << 16;
+    for (int i = 0; i < __w_words; i++) {
+      unsigned own = __w_at->__w_counts[thread * __w_words + i];
+      __w_at->__w_counts[thread * __w_words + i] = first;
+      first += own;
+    }
+    __syncthreads();
+    for (int i = 0; i < N; i++) {
+      int digit = __w_of<DOWN>(keys[i], begin, bits);
+      ranks[i] += __w_count(digit) >> digit / __w_lanes * 16 & 0xffff;
+    }
+  }
+  template <class E, class T> __device__ void __w_move(const E &e, T (&items)[N], int (&ranks)[N], bool striped) const {
+    __syncthreads();
+    if (striped) e.ScatterToStriped(items, items, ranks);
+    else e.ScatterToBlocked(items, items, ranks);
+  }
+  template <bool DOWN, bool STRIPED> __device__ void __w_sort(K (&keys)[N], int begin, int end) const {
+    int ranks[N];
+    for (; begin < end; begin += B) {
+      __w_rank<DOWN>(keys, ranks, begin, end - begin < B ? end - begin : B);
+      __w_move(__w_keys(__w_at->__w_key), keys, ranks, STRIPED && begin + B >= end);
+      __syncthreads();
+    }
+  }
+  template <bool DOWN, bool STRIPED>
+  __device__ void __w_sort(K (&keys)[N], __w_value (&values)[N], int begin, int end) const {
+    int ranks[N];
+    for (; begin < end; begin += B) {
+      __w_rank<DOWN>(keys, ranks, begin, end - begin < B ? end - begin : B);
+      __w_move(__w_keys(__w_at->__w_key), keys, ranks, STRIPED && begin + B >= end);
+      __w_move(__w_values(__w_at->__w_other), values, ranks, STRIPED && begin + B >= end);
+      __syncthreads();
+    }
+  }
+  __device__ void Sort(K (&keys)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<false, false>(keys, begin, end);
+  }
+  __device__ void Sort(K (&keys)[N], __w_value (&values)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<false, false>(keys, values, begin, end);
+  }
+  __device__ void SortDescending(K (&keys)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<true, false>(keys, begin, end);
+  }
+  __device__ void SortDescending(K (&keys)[N], __w_value (&values)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<true, false>(keys, values, begin, end);
+  }
+  __device__ void SortBlockedToStriped(K (&keys)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<false, true>(keys, begin, end);
+  }
+  __device__ void SortBlockedToStriped(K (&keys)[N], __w_value (&values)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<false, true>(keys, values, begin, end);
+  }
+  __device__ void SortDescendingBlockedToStriped(K (&keys)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<true, true>(keys, begin, end);
+  }
+  __device__ void SortDescendingBlockedToStriped(K (&keys)[N], __w_value (&values)[N], int begin = 0, int end = sizeof(K) * 8) const {
+    __w_sort<true, true>(keys, values, begin, end);
+  }
+};
+
 /* --- what moves items in ways that are not said -------------------------------------------------------------------- */
 
-template <class K, int X, int N, class V = NullType, int... P> struct BlockRadixSort {
-  struct TempStorage { K __w_keys[X * N]; };
-  __device__ BlockRadixSort(TempStorage &) {}
-  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
-  template <class... G> __device__ void SortDescending(G &&...) const { __w_sorts(); }
-  template <class... G> __device__ void SortBlockedToStriped(G &&...) const { __w_sorts(); }
-  template <class... G> __device__ void SortDescendingBlockedToStriped(G &&...) const { __w_sorts(); }
-};
 template <class K, int X, int N, class V = NullType, int... P> struct BlockMergeSort {
   struct TempStorage { K __w_keys[X * N]; };
   __device__ BlockMergeSort(TempStorage &) {}
