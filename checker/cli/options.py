@@ -307,12 +307,13 @@ def add_queries_option(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_dim(text: str, option: str) -> tuple[int, int, int]:
-    """`X[,Y[,Z]]` as a dimension; what is left out is 1. Raises OptionProblem."""
-    if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", text, re.ASCII):
+    """`X[,Y[,Z]]` as a dimension, also as it is printed, `X x Y`; what is left out is 1. Raises OptionProblem."""
+    sizes = re.sub(r"(?<=\d) ?x ?(?=\d)", ",", text)
+    if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", sizes, re.ASCII):
         most = 1024 if option == "--block" else 2**31 - 1
         told = f"Write 1 to 3 sizes, each from 1 to {most}: {option} 16,16."
         raise OptionProblem(f"{option} {text}: not a dimension", advice=told)
-    x, y, z = (*map(int, text.split(",")), 1, 1)[:3]
+    x, y, z = (*map(int, sizes.split(",")), 1, 1)[:3]
     return x, y, z
 
 

@@ -276,13 +276,23 @@ def test_files_that_are_no_npy(tmp_path: Path, content: bytes | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "dim"), [("256", (256, 1, 1)), ("16,8", (16, 8, 1)), ("4,3,2", (4, 3, 2)), ("032", (32, 1, 1))]
+    ("text", "dim"),
+    [
+        ("256", (256, 1, 1)),
+        ("16,8", (16, 8, 1)),
+        ("4,3,2", (4, 3, 2)),
+        ("032", (32, 1, 1)),
+        ("16x8", (16, 8, 1)),
+        ("4 x 3 x 2", (4, 3, 2)),
+    ],
 )
 def test_dimensions(text: str, dim: tuple[int, int, int]) -> None:
     assert parse_dim(text, "--block") == dim
 
 
-@pytest.mark.parametrize("text", ["", "x", "1,", "1,0", "1.5", "1 2", "+1", "²", "9" * 11])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1,", "1,0", "1.5", "1 2", "+1", "²", "9" * 11, "16x", "x16", "16 8", "0x10"]
+)
 def test_texts_that_are_no_dimension(text: str) -> None:
     with pytest.raises(OptionProblem, match="not a dimension"):
         parse_dim(text, "--block")
