@@ -87,8 +87,8 @@ def seconded(
     """The claim's certificate, judged by the second checker. `prove` is `proof`, or remembers what that said.
 
     Of counts of accesses, and of what is uniform, the second checker sees almost all by itself. So it is not asked of
-    each of them first: the certificate is written without evidence for them, and written again where it leaves some of
-    them open, or refuses it.
+    each of them first: the certificate is written without evidence for them, and written again, with evidence for those
+    that it leaves open, or for all where it refuses it.
     """
     if not isinstance(prove, Remembered):
         prove = Remembered(prove)
@@ -97,9 +97,14 @@ def seconded(
         document = certificate.write(claim, derivation, ledger, prove.first, {})
         first = Seconded(document, check(document), ledger)
         asked = [d.obligation for d in ledger.discharged]
-        if first.report.verdict != "invalid" and not any(isinstance(asked[i], Unaided) for i in first.report.open):
+        left = {asked[i] for i in first.report.open if isinstance(asked[i], Unaided)}
+        refused = first.report.verdict == "invalid"
+        if not refused and not left:
             return first
-        document = certificate.write(claim, derivation, ledger, _until_hopeless(prove), {})
+        more = _until_hopeless(prove)
+        document = certificate.write(
+            claim, derivation, ledger, lambda o, c: more(o, c) if refused or o in left else prove.first(o, c), {}
+        )
     except (RecursionError, Bad) as error:
         why = str(error) if isinstance(error, Bad) else "it is nested too deeply to be written"
         return Seconded({"evidence": []}, Report("invalid", "", [], why, ""), ledger)
