@@ -68,6 +68,7 @@ MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at 
 MAX_RESIDUES: Final = 1 << 12  # that unknown parts of an index have together
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
+MAX_WAYS: Final = 1 << 6  # that indices have together, by the sides of each max(0, .)
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 MAX_NESTED: Final = 16  # nor one with more atoms that are no leaves: written out, it could double with each
 
@@ -1058,6 +1059,7 @@ def _result(op: str, *ts: Type) -> Type | None:
 NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 NAMED |= {"&": "and_", "|": "or_", "^": "xor", "abs": "abs", "bool": "truth"}
 CONCRETE: Final = {op: getattr(operator, name) for op, name in NAMED.items()}
+BITS: Final = tuple(("op", op) for op in "&|^")
 TRUTHS: Final = (*OPPOSITE, "&&", "||")
 
 
@@ -1397,9 +1399,11 @@ class Lanes:
         """Cases of which one holds, for something in e that all threads share: each place of the block along an axis of
         the grid; else each residue modulo a power of two, the least such that quotients in e, at what is more by a
         multiple of it, are more by what all share."""
-        p = self.value(self.program.worth(e), self.known)
-        divided = [(dict(linear(atom[1])), atom[2]) for atom in atoms(p) if atom[0] == "floor"]
-        for leaf in sorted(leaves(p) & self.shared - {WARP}):
+        worth = self.program.worth(e)
+        inside = atoms(self.value(worth, self.known)) | atoms(worth)  # by what leaves are, and by themselves
+        divided = [(dict(linear(atom[1])), atom[2]) for atom in inside if atom[0] == "floor"]
+        divided += [(dict(linear(q)), LOW) for atom in inside if atom[:2] in BITS for q in atom[2:]]
+        for leaf in sorted(inside & self.shared - {WARP}):
             places = self.known.get(("param", leaf[1].replace("blockIdx", "gridDim"))) if leaf in INDICES else 0
             k = lcm(*(d // gcd(d, int(found[leaf])) for found, d in divided if leaf in found))
             if isinstance(places, int) and 1 < places <= LOW:
@@ -1440,8 +1444,9 @@ class Lanes:
                 if share < n and len(window) == 1:
                     whole = [unreduced(array, v) for v in part]
                     n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
-                if share < n and len(window) == 1 and (ways := clamped(list(part))):
-                    n = min(n, max(at_indices(array, [(v, ()) for v in way], window, share) for way in ways))
+                for ways in (clamped(list(part)) if len(window) == 1 else [], sided(list(part))):
+                    if share < n and ways:
+                        n = min(n, max(at_indices(array, [(v, ()) for v in way], window, share) for way in ways))
                 here += n - 1
             most = max(most, here)
         return most
@@ -1529,6 +1534,25 @@ def clamped(values: list[Potential], step: int = 0) -> list[list[Potential]]:
         return []
     window = range(min(apart), max(apart) + 1, gcd(step, *apart))
     return [[values[0] + n for n in window]] if len(window) <= MAX_SPAN else []
+
+
+def sided(values: list[Potential], most: int = MAX_WAYS) -> list[list[Potential]]:
+    """Values with what each max0(r + c) is, for each r that is of several c: ways of which one has all that they are.
+    Either r + c is at most 0 for all c, or at least 0 for all, or r is one of the numbers between; no ways for many."""
+    found: dict[Potential, set[int]] = {}
+    for atom in {atom for v in values for atom in atoms(v) if atom[0] == "max0" and integral(atom[1])}:
+        found.setdefault(atom[1] - offset(atom[1]), set()).add(int(offset(atom[1])))
+    between = {r: range(1 - max(cs), -min(cs)) for r, cs in found.items() if len(cs) > 1}
+    number = prod(len(numbers) + 2 for numbers in between.values())
+    if not between or number > most:
+        return []
+    ways = [values]
+    for r, numbers in between.items():
+        parts = {c: r + c for c in found[r]}
+        swaps: list[Values] = [{("max0", p): 0 for p in parts.values()}, {("max0", p): p for p in parts.values()}]
+        swaps += [{("max0", p): max(0, k + c) for c, p in parts.items()} for k in numbers]
+        ways = [[replaced(v, swap) for v in way] for way in ways for swap in swaps]
+    return [inner for way in ways for inner in sided(way, most // number) or [way]]
 
 
 def sides(v: Potential) -> Iterator[tuple[bool, int, Potential, Potential]]:

@@ -7,14 +7,14 @@ banks, can be shifted without changing a count. Bases are aligned to `Hardware.a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 from math import gcd, prod
 from typing import Literal
 
-from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, plus, scaled, terms_of
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, plus, scaled, terms_of, times
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
@@ -23,6 +23,9 @@ What = Literal["MemReads", "Conflicts"]
 MAX_COMBINATIONS = 4096
 """The number of joint residues of the uniform unknowns that are tried before their rows are bounded one by one."""
 
+
+MAX_WAYS = 64
+"""That indices have together, by the sides of each min and max."""
 
 MAX_SPAN = 4096
 """Of the indices in a window."""
@@ -74,9 +77,11 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     given = [*values]
     found = _worst(what, given, array, hw, atoms)
     known = [v for v in given if v is not None]
-    ways = _clamped(known, atoms) if len(known) == len(given) else []
-    most = max((_worst(what, way, array, hw, atoms) for way in ways), key=lambda c: c.n, default=found)
-    return min(found, most, key=lambda c: c.n)
+    if found.n > 1 and len(known) == len(given):
+        for ways in (_clamped(known, atoms), _sided(known, atoms)):
+            most = max((_worst(what, way, array, hw, atoms) for way in ways), key=lambda c: c.n, default=found)
+            found = min(found, most, key=lambda c: c.n)
+    return found
 
 
 def _clamped(values: Sequence[Number], atoms: Atoms, step: int = 0) -> list[list[Number]]:
@@ -98,6 +103,65 @@ def _clamped(values: Sequence[Number], atoms: Atoms, step: int = 0) -> list[list
     numbers = [const_of(v) - const_of(values[0]) for v in values]
     window = range(min(numbers), max(numbers) + 1, gcd(step, *numbers))
     return [[plus(values[0], n) for n in window]] if len(window) <= MAX_SPAN else []
+
+
+def _sided(values: Sequence[Number], atoms: Atoms, most: int = MAX_WAYS) -> list[list[Number]]:
+    """Values with what each min(a, b) and max(a, b) is, for each r of which a - b is r + c for several c: ways of which
+    one has all that they are.
+
+    Either r + c is at most 0 for all c, or at least 0 for all, or r is one of the numbers between. No ways for many.
+    """
+    found: dict[tuple[tuple[Mono, int], ...], dict[int, tuple[bool, Number, Number, int]]] = {}
+    for n in sorted({n for v in values for n in _clamps(v, atoms)}):
+        match atoms.keys[n]:
+            case ("min" | "max" as op, Form() | int() as a, Form() | int() as b) if isinstance(d := minus(a, b), Form):
+                if d.terms[0][1] < 0:
+                    a, b, d = b, a, scaled(d, -1)
+                found.setdefault(terms_of(d), {})[n] = op == "max", a, b, const_of(d)
+    ends = {r: sorted(c for *_, c in of.values()) for r, of in found.items()}
+    between = {r: range(1 - cs[-1], -cs[0]) for r, cs in ends.items() if cs[0] < cs[-1]}
+    number = prod(len(numbers) + 2 for numbers in between.values())
+    if not between or number > most:
+        return []
+    ways = [list(values)]
+    for r, numbers in between.items():
+        lesser = {n: b if is_max else a for n, (is_max, a, b, _) in found[r].items()}  # where a is at most b
+        larger = {n: a if is_max else b for n, (is_max, a, b, _) in found[r].items()}
+        signs = {n: (1 if is_max else -1, c) for n, (is_max, _, _, c) in found[r].items()}
+        images = [lesser, larger]
+        images += [{n: plus(lesser[n], sign * max(0, k + c)) for n, (sign, c) in signs.items()} for k in numbers]
+        ways = [[_replaced(v, image, atoms) for v in way] for way in ways for image in images]
+    return [inner for way in ways for inner in _sided(way, atoms, most // number) or [way]]
+
+
+def _clamps(v: Number, atoms: Atoms) -> Iterator[int]:
+    """The atoms min(a, b) and max(a, b) in a value, at every depth of these."""
+    for n in (n for m, _ in terms_of(v) for n in m):
+        match atoms.keys[n]:
+            case ("min" | "max", Form() | int() as a, Form() | int() as b):
+                yield n
+                yield from _clamps(a, atoms)
+                yield from _clamps(b, atoms)
+
+
+def _replaced(v: Number, image: Mapping[int, Number], atoms: Atoms) -> Number:
+    """v with values in place of atoms, also inside of min and max."""
+    found: Number = const_of(v)
+    for m, c in terms_of(v):
+        term: Number = c
+        for n in m:
+            term = times(term, _image(n, image, atoms))
+        found = plus(found, term)
+    return found
+
+
+def _image(n: int, image: Mapping[int, Number], atoms: Atoms) -> Number:
+    if n in image:
+        return image[n]
+    match atoms.keys[n]:
+        case ("min" | "max" as op, Form() | int() as a, Form() | int() as b):
+            return atoms.apply(op, (_replaced(a, image, atoms), _replaced(b, image, atoms)))
+    return Form((((n,), 1),), 0)
 
 
 def _ends(v: Number, atoms: Atoms) -> Iterator[tuple[bool, int, Number, Number]]:

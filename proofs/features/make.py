@@ -84,6 +84,11 @@ _PRICED = "j <- 0; while (j < n) { A[64 * j + tid.x] <- A[j] + 1; j <- j + 1; }"
 _TESTS = "i <- n < m ? n : m; if (i <= n) { skip; } else { A[tid.x] <- 1; }"
 
 _BORDER = "i <- blockIdx.x * blockDim.x + tid.x; if (i == n - 1) { S[32 * tid.x] <- 1; } else { skip; }"
+_SIDES = "S[16 * max(tid.y - 1, n) + tid.x] <- 1; S[16 * min(tid.y + 1, m) + min(tid.x + 1, m)] <- 1;"
+_SWIZZLED_ROWS = (
+    "i <- tid.y; j <- 0; while (j < n) { S[32 * (i + j) + (tid.x ^ i + j)] <- 1;"
+    " S[32 * tid.x + (tid.x ^ i + j)] <- 1; j <- j + 8; }"
+)
 _BINS = "S[8 * A[tid.x] + (tid.x & 7)] <- 1;"
 _RANKS = "S[tid.x + blockDim.x * (tid.y + blockDim.y * tid.z)] <- 1;"
 _RING = "A[(tid.x + 70 * blockIdx.x) & 127] <- 1;"
@@ -147,6 +152,8 @@ FEATURES: Final[dict[str, Feature]] = {
     "mask": Feature(_kernel(_MASK), given=("n >= 0",)),
     "swizzle": Feature(_kernel(_SWIZZLE), METRICS["conflicts"]),
     "border": Feature(_kernel(_BORDER), METRICS["conflicts"]),
+    "sides": Feature(_kernel(_SIDES, "n, m"), METRICS["conflicts"], block=(16, 16, 1)),
+    "swizzled-rows": Feature(_kernel(_SWIZZLED_ROWS), METRICS["conflicts"], block=(32, 8, 1)),
     "bins": Feature(_kernel(_BINS), METRICS["conflicts"]),
     "ranks": Feature(_kernel(_RANKS), METRICS["conflicts"], block=(None, None, None)),
     "ring": Feature(_kernel(_RING), block=(70, 1, 1)),

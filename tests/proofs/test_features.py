@@ -37,6 +37,8 @@ SHOWS: Final[dict[str, tuple[str, str]]] = {
     "mask": ('["law","&",', "at most 4*max(0, and(n, 12))"),
     "swizzle": ('["op","^",', "at most 0"),
     "border": ('["op","==",["var","i"],', "at most 0 conflicts"),
+    "sides": ('["op","max",["op","-",["tid","y"],', "at most 0 conflicts"),
+    "swizzled-rows": ('["op","^",["tid","x"],["op","+",', "at most 0 conflicts"),
     "bins": ('["read","A",["tid","x"]]', "at most 3 conflicts"),
     "ranks": ('"block":[null,null,null]', "at most 0 conflicts"),
     "ring": ('["op","&",', "at most 5 sectors"),

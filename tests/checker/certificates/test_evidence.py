@@ -50,7 +50,6 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "", "tid.x >= n ? tid.x : n", 5),
         (ONE_WARP, "", "tid.x + max(tid.x - n, 0)", 9),
         (TWO_ROWS, "", "max(tid.y + n, 0) * m + max(tid.x + m, 0)", 6),
-        (TWO_ROWS, "y == max(tid.y - 1, 0); x == min(tid.x + 1, n)", "y * n + x", 6),
         # quotients of neighbours are no farther apart, whatever the sign of what divides them
         (ONE_WARP, "", "tid.x / n", 5),
         (ONE_WARP, "", "2 * tid.x / n", 9),

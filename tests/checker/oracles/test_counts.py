@@ -414,11 +414,11 @@ def _known(key: Any, at: Mapping[str, int], atoms: Atoms) -> int:
             return at[key if isinstance(key, str) else key[1]]
 
 
-def _ways(lanes: Sequence[tuple[tuple[int, int], Sequence[Clamp]]]) -> list[bool]:
+def _ways(lanes: Sequence[tuple[tuple[int, int], Sequence[Clamp]]], by: str = "clamped") -> list[bool]:
     """Whether each checker knows ways, of which one has all values wherever p and q are."""
     atoms, first, others = _in_both(lanes)
-    known: list[Sequence[Any]] = [counts._clamped(list(dict.fromkeys(first)), atoms)]
-    known += [recheck.clamped(list(dict.fromkeys(values))) for values in others]
+    known: list[Sequence[Any]] = [getattr(counts, f"_{by}")(list(dict.fromkeys(first)), atoms)]
+    known += [getattr(recheck, by)(list(dict.fromkeys(values))) for values in others]
     for p, q in product(range(-6, 7), range(-25, 26)):
         at = {"p": p, "q": q}
         truth = {_clamps(a * p + b, clamps, q, PLAIN) for (a, b), clamps in lanes}
@@ -482,6 +482,62 @@ def test_nothing_is_said_of_lanes_that_are_clamped_apart(lanes: Any) -> None:
     assert not any(_ways(lanes)) if lanes else counts._clamped([], Atoms()) == []
 
 
+@pytest.mark.parametrize(
+    "lanes",
+    [
+        *([(row, clamps) for row in rows] for rows, clamps in CLAMPED.values()),
+        [(row, LOW_HIGH[row[1] % 2]) for row in ROW],
+        [(row, LOW_HIGH[0] if row[1] else []) for row in ROW],
+        [((1, n // 2), [("min", 1, (1, n % 2), 0)]) for n in range(6)],
+        [((1, n // 2), [("max", 3, (1, 0), n % 2)]) for n in range(6)],
+        [((1, n), [("max", 1, (0, n % 3), 0), ("min", 2, (1, 0), n)]) for n in range(4)],
+    ],
+)
+def test_lanes_are_at_sides_of_what_clamps_them(lanes: Any) -> None:
+    """All, some or none of the lanes are at one side, also where these are not the same for all lanes."""
+    assert all(_ways(lanes, "sided"))
+
+
+@pytest.mark.parametrize(
+    "lanes", [[((n, n), LOW_HIGH[0]) for n in range(5)], [(row, []) for row in ROW], [(ROW[0], [])]]
+)
+def test_no_sides_are_known_of_lanes_that_are_apart_by_unknowns(lanes: Any) -> None:
+    assert not any(_ways(lanes, "sided"))
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("what", ["MemReads", "Conflicts"])
+def test_a_tile_with_clamped_rows_takes_no_more_than_its_dearest_rows(width: int, what: Any) -> None:
+    """T[min(y + 1, q)][x] and T[max(y, p)][x] in tiles of so many columns, by both checkers and by enumeration."""
+    atoms, lanes = Atoms(), [divmod(n, width) for n in range(32)]
+    p, q = atoms.atom("p"), atoms.atom("q")
+    here = [plus(scaled(atoms.apply("min", (atoms.apply("max", (y, p)), q)), width), x) for y, x in lanes]
+    one, two = recheck.single("param", "p"), recheck.single("param", "q")
+    there = []
+    for y, x in lanes:
+        low = recheck.binary("max", y, one, recheck.max0)
+        assert low is not None
+        row = recheck.binary("min", low, two, recheck.max0)
+        assert row is not None
+        there.append(row * width + x)
+    unit, count = (NVIDIA.sector, sectors) if what == "MemReads" else (NVIDIA.word, conflicts)
+    rows = range(-2, 34 // width + 2)
+    truth = max(
+        count([4 * (width * min(max(y, a), b) + x) for y, x in lanes], 4, NVIDIA) for a, b in product(rows, rows)
+    )
+    assert worst(what, here, FLOATS, NVIDIA, atoms).n == truth
+    array = recheck.Array("global", recheck.INT, 4, 0, 4, unit, 1 if what == "MemReads" else NVIDIA.banks)
+    ways = recheck.sided(there)
+    assert max(recheck.at_indices(array, [(v, ()) for v in way], range(1), 0) for way in ways) == truth
+
+
+def test_sides_are_not_looked_at_where_there_are_many() -> None:
+    for most in (counts.MAX_WAYS, recheck.MAX_WAYS):
+        for apart in (most - 1, most):  # 0, all, and each number between
+            atoms, first, others = _in_both([((1, n), LOW_HIGH[0]) for n in (0, apart)])
+            assert bool(counts._sided(first, atoms)) == bool(recheck.sided(others[0])) == (apart < most)
+
+
 def test_random_clamps_are_in_one_of_their_ways() -> None:
     random, known = Random(5), Counter[tuple[bool, ...]]()
     for _ in range(30):
@@ -500,6 +556,7 @@ def test_random_clamps_are_in_one_of_their_ways() -> None:
         other = [(op, random.choice((c, -c)), (f, k), r + random.randint(0, 1)) for op, c, (f, k), r in clamps]
         lanes = [(row, other if spoilt and not n else clamps) for n, row in enumerate(rows)]
         known[tuple(_ways(lanes))] += 1
+        known[tuple(_ways(lanes, "sided"))] += 0  # only that one has all
     assert known[True, True, True] > 10
 
 
