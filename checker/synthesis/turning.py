@@ -17,7 +17,7 @@ from checker.synthesis.flags import inverse
 from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.outline import Block, Branch, Loop, Split
-from logic.assertions import Context, conj, opaque
+from logic.assertions import Context, P, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
     Leaf,
@@ -167,7 +167,7 @@ def _distances(fork: Fork, loop: Cycle | None, context: Context) -> tuple[Poly, 
     that fall from turn to turn, by 1."""
     facts = said(fork.before.p, context)
     found: dict[Poly, None] = {}
-    for distance in _compared(fork.cond, context, facts):
+    for distance in _compared(fork.cond, fork.before.p, context, facts):
         d = substitute(distance, {leaf: p for leaf, p in facts.constants.items() if leaf.name not in fork.before.x})
         if variables(d) <= fork.before.x and is_closed(d) and all(c.denominator == 1 for _, c in d.terms):
             found |= dict.fromkeys(_falling(d, loop, facts))
@@ -180,14 +180,19 @@ def _marks(fork: Fork, context: Context) -> tuple[Poly, ...]:
     return tuple(sym(Var(GHOST + x)) for x in flags if GHOST + x in fork.before.x and context.sigma.locals[x] == BOOL)
 
 
-def _compared(cond: Expr, context: Context, facts: Facts) -> Iterator[Poly]:
+def _compared(cond: Expr, p_: P, context: Context, facts: Facts) -> Iterator[Poly]:
     """Integers that are at least 1 where a comparison holds, or fails, for each in a test; two for tests of equality,
-    or one where facts say which side is not the less."""
-    stack = list(conj((cond,), context.sigma))
+    or one where facts say which side is not the less. A flag is tested as what P says that it is."""
+    stack, told = list(conj((cond,), context.sigma)), set[Expr]()
     while stack:
         match stack.pop():
             case Op("&&" | "||" | "!", args):
                 stack.extend(args)
+            case Var() as flag if flag not in told:
+                told |= {flag}
+                stack.extend(
+                    e for f in p_ if isinstance(f, Op) and f.op == "==" for x, e in (f.args, f.args[::-1]) if x == flag
+                )
             case Op("<" | "<=" | ">" | ">=" | "==" | "!=" as op, (a, b)) if not (
                 opaque(a, context.sigma) or opaque(b, context.sigma)
             ):

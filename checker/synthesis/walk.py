@@ -159,6 +159,10 @@ class Walk(ABC, Generic[A]):
         """Whether an access to the array is counted in sectors; else in bank conflicts."""
         return self.context.sigma.arrays[array].space == "global"
 
+    def where(self, state: State, cond: Expr) -> State:
+        """The state where a condition holds."""
+        return State(assume(state.p, cond, self.context.sigma), state.x)
+
     def opposite(self, state: State, cond: Expr) -> State:
         """The state where a condition fails."""
         return State(assume(state.p, cond, self.context.sigma, False), state.x)

@@ -15,7 +15,7 @@ from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
 from logic.assertions import P, assume, conj
 from logic.derivation import Value
 from logic.source import Loc
-from logic.syntax import Expr, If, Op, written
+from logic.syntax import Expr, If, Op, Var, written
 
 A = TypeVar("A", bound=Amount)
 
@@ -66,10 +66,23 @@ def sides(a: Analysis, item: Branch, state: State) -> tuple[State, State]:
     return State(yes, state.x), State(no, state.x)
 
 
+def _as_told(state: State, a: Analysis) -> State:
+    """What holds, with what P says that the flags are which hold or fail: n > 3 where p does, and p == (n > 3)."""
+    found = state.p
+    for f in state.p:
+        flag, holds = (f.args[0], False) if isinstance(f, Op) and f.op == "!" else (f, True)
+        if isinstance(flag, Var):
+            told = (g.args[1] for g in state.p if isinstance(g, Op) and g.op == "==" and g.args[0] == flag)
+            found = conj((*found, *(c for e in told for c in assume((), e, a.sigma, holds))), a.sigma)
+    return State(found, state.x)
+
+
 def _agreed(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | None:
     if not forced and not a.uniform(state.p, state.x, item.cond):
         return None
     yes, no = sides(a, item, state)
+    if a.sharp:
+        yes, no = _as_told(yes, a), _as_told(no, a)
     then, orelse = a.block(item.then, yes), a.block(item.orelse, no)
     after = State(a.merged(item, state.p, then.end.p, orelse.end.p), then.end.x & orelse.end.x)
     return Fork("Q:If1", item.cond, then, orelse, state, after, item.loc, agreed=True)
@@ -78,15 +91,16 @@ def _agreed(a: Analysis, item: Branch, state: State, forced: bool) -> Fork | Non
 def _agree(w: Walk[A], node: Fork, post: Point[A]) -> Proof[A]:
     p, x = node.before.p, node.before.x
     then, orelse = flowing(node)
-    yes, no = then.start, w.opposite(node.before, node.cond)
+    yes, no = then.start, orelse.start
     second = w.block(orelse, post)
     first = w.block(then, post)
     sides = w.clamped(yes, first.pre.q), w.clamped(no, second.pre.q)
     q = w.within(node.before, w.larger(begun(then, yes), sides[0], begun(orelse, no), sides[1], node))
     first, second = w.paid(then, q, first), w.paid(orelse, q, second)
     c, d = w.cost(p, x, node.cond)
-    first = w.weaken(first, Point(yes.p, q, x), post)
-    second = w.weaken(second, Point(no.p, q, x), post)
+    for yes_p, no_p in ((yes.p, no.p), (w.where(node.before, node.cond).p, w.opposite(node.before, node.cond).p)):
+        first = w.weaken(first, Point(yes_p, q, x), post)
+        second = w.weaken(second, Point(no_p, q, x), post)
 
     def parts() -> Parts:
         here: dict[str, Value] = {"e": node.cond, "C": c, "s1": first.stmt, "s2": second.stmt}

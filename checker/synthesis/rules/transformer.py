@@ -28,6 +28,8 @@ class Analysis(ABC):
     sigma: Signature
     printed: bool
     """Whether the rules are those as printed."""
+    sharp: bool
+    """Whether what branches tell is looked at closely."""
 
     @abstractmethod
     def entails(self, p: P, goal: Expr) -> bool:

@@ -66,6 +66,11 @@ EXACT: list[tuple[str, Cost]] = [
     ("if (n > 3) x += A[0]; x += 1; if (n < 2) x += A[0];", lambda n, _: 4 + (n > 3) + (n < 2)),
     ("if (n > 3) { x += A[0]; x += A[1]; } else x += A[2]; if (n > 3) x += A[0]; else { x += A[0]; x += A[1]; }",
      lambda *_: 7),
+    # by flags that keep what was compared, also in a loop
+    ("bool p = n > 3; if (p) x += A[0]; if (!p) { x += A[0]; x += A[1]; }", lambda n, _: 5 if n > 3 else 6),
+    ("bool p = n > 3, q = m > 0; if (p && q) x += A[0]; if (n <= 3) { x += A[0]; x += A[1]; }",
+     lambda n, _: 6 if n <= 3 else 5),
+    ("for (int i = 0; i < n; i++) { bool p = i < m; if (p) x += A[0]; }", lambda n, m: min(up(n), up(m)) + 4),
 ]  # fmt: skip
 
 
@@ -80,6 +85,8 @@ def test_exact(tmp_path: Path, body: str, cost: Cost) -> None:
     ("body", "cost"),
     [  # dearest where it does not look so: none of these may be less
         ("if (n > 3) x += A[0]; n -= 2; if (n <= 3) x += A[0];", lambda n, _: 4 + (n > 3) + (n <= 5)),
+        ("bool p = n > 3; if (p) x += A[0]; n -= 2; if (n <= 3) x += A[0];", lambda n, _: 4 + (n > 3) + (n <= 5)),
+        ("bool p = n > 3; if (p) x += A[0]; p = m > 0; if (!p) x += A[0];", lambda n, m: 4 + (n > 3) + (m <= 0)),
         ("for (int i = 0; i < n; i++) { if (i == m) break; x += A[0]; }",
          lambda n, m: 4 + (min(up(n), m) if m >= 0 else up(n))),
         ("for (int i = 0; i < n; i += 2) { if (i == 5) break; x += A[0]; }", lambda n, _: 4 + (up(n) + 1) // 2),
