@@ -188,12 +188,15 @@ def written(new: Sequence[str], clustered: int, workers: Sequence[str]) -> None:
     """Writes the section: these rows, and those that it had of others."""
     before, _, section = PAGE.read_text(encoding="utf-8").partition(MARK)
     old = [line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit() and line.count("|") > 3]
-    of_workers = [line for line in section.splitlines() if line.startswith("| ") and line.count("|") == 3][1:]
+    of_workers = [
+        line for line in section.splitlines() if line.startswith("| ") and line[2].isdigit() and line.count("|") == 3
+    ]
+    of_files = next((line.split()[0] for line in section.splitlines() if " of these files, " in line), clustered)
     table = sorted({key(line): line for line in [*old, *new]}.values(), key=key)
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     text = HEAD.format(machine=machine, cores=os.cpu_count()) + "\n".join(table) + "\n"
     if workers or of_workers:
-        text += CLUSTER.format(files=clustered) + "\n".join(workers or of_workers) + "\n"
+        text += CLUSTER.format(files=clustered if workers else of_files) + "\n".join(workers or of_workers) + "\n"
     PAGE.write_text(f"{before.rstrip()}\n\n{text}", encoding="utf-8")
 
 
