@@ -67,7 +67,7 @@ def sides(a: Analysis, item: Branch, state: State) -> tuple[State, State]:
 
 
 def _as_told(state: State, a: Analysis) -> State:
-    """What holds, with what P says that the flags are which hold or fail: n > 3 where p does, and p == (n > 3)."""
+    """A state with what P says that the flags are which hold or fail: n > 3 where p does, and p == (n > 3)."""
     found = state.p
     for f in state.p:
         flag, holds = (f.args[0], False) if isinstance(f, Op) and f.op == "!" else (f, True)
