@@ -391,6 +391,11 @@ class _Analysis(Analysis):
         del self.flags[len(self.flags) - len(own) :]
         return fork
 
+    def never(self, cond: Expr, p: P) -> bool:
+        """Whether a loop is not entered. Where P is of one warp it may be: sums over warps want the same of each."""
+        one = any(t == Param(WARP_INDEX) for f in p for t in subterms(f))
+        return not one and self.entails(p, Op("!", (cond,)))
+
     def peeled(self, item: Loop, body: Stmt, state: State) -> Fork | None:
         """The loop with its first turn taken apart, where the outcome of a branch in it is known there alone."""
         if any(item is known for known in self.begun) or any(isinstance(s, While) for s in statements(body)):
@@ -461,6 +466,8 @@ class _Analysis(Analysis):
             if isinstance(once, Fork):
                 return once
         outside, turning = self.live, live.turning(item, self.live)
+        if item.rule is None and item.invariant == Partial() and self.never(item.cond, state.p):
+            return self.unrolled(item, state, 0)
         if item.rule is None and item.invariant == Partial() and geometric(item.cond, body, facts):
             turns = trips(item.cond, body, facts)
             if turns is not None and not _repeated(item.cond, body, facts):

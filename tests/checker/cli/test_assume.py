@@ -192,3 +192,19 @@ def test_bad_assumptions(line: str, place: str, told: str, tmp_path: Path, capsy
     err = capsys.readouterr().err
     assert place in err
     assert told in err
+
+
+DEAD = """__global__ void k(float *out, int n, int m) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) out[32 * i + threadIdx.x] = 1;
+    for (int i = 0; i < m; i++) out[32 * i + threadIdx.x] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("given", ["n == 0", "n <= 0", "n < -4"])
+def test_a_loop_that_no_launch_enters_costs_nothing(
+    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = bound(written(tmp_path, DEAD), capsys, "--assume", given)
+    assert (row["verdict"], row["bound"]) == ("certified", "4*max(0, m)")

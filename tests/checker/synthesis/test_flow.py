@@ -162,7 +162,7 @@ def test_an_invariant_has_bounds_residues_and_what_is_not_touched() -> None:
 def test_a_counter_stays_below_its_bound_only_where_it_starts_there() -> None:
     assert "x <= 9" in show_p(loop("x <- 0; while (x < 9) { x <- x + 1; }").invariant.p)
     assert "x <= 9" not in show_p(loop("x <- 0; while (x < 9) { x <- x + 2; }").invariant.p)
-    assert "x <= 9" not in show_p(loop("x <- 10; while (x < 9) { x <- x + 1; }").invariant.p)
+    assert "x <= 9" not in show_p(loop("x <- n; while (x < 9) { x <- x + 1; }").invariant.p)
 
 
 def test_what_a_body_makes_divergent_is_not_uniform_at_the_head() -> None:
