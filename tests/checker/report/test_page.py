@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from checker.report.audit import MEANING
 from checker.report.page import GOOD, RULES, Fault, Page, Section, as_html, fenced, inline, kept, plain, render
 from logic.source import Loc
 
@@ -250,3 +251,12 @@ def test_html_draws_the_bar_of_a_rule_and_keeps_all_text() -> None:
     assert pre is not None
     told = unescape(re.sub(r"<[^>]*>", "", pre[1])).splitlines()
     assert [line.split() for line in told] == [line.split() for line in FAILED.splitlines()]
+
+
+@pytest.mark.parametrize("verdict", [*RULES, *GOOD, *MEANING, "out of memory"])
+def test_every_verdict_has_a_colour(verdict: str) -> None:
+    page = render(Page("t", [Section(head=("a",), rows=[(verdict,)])]), "html")
+    coloured = {
+        name for names in re.findall(r"((?:\.[a-z-]+,? )+){ color: var", page) for name in re.findall(r"[a-z-]+", names)
+    }
+    assert coloured & {*verdict.split()}
