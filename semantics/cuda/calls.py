@@ -74,6 +74,7 @@ from semantics.cuda.records import (
     loaded,
     put,
     reference,
+    source,
     values,
 )
 from semantics.cuda.regions import as_number, unit
@@ -139,7 +140,10 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if copies_into(node):
         left, right = node.arguments
         if right_first(st, node, left, right):
-            origin = frozen(st, place(st, right, within(use)), "t")
+            if source(right).kind == "CONDITIONAL_OPERATOR":
+                fill(st, origin := declared(st, "t", right), right, within(use))
+            else:
+                origin = frozen(st, place(st, right, within(use)), "t")
             target = place(st, left, within(use))
             put(st, target, loaded(st, origin, right), right, left.loc)
             return target

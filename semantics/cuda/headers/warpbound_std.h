@@ -197,8 +197,26 @@ template <class _Tp> HD constexpr _Tp clamp(_Tp x, type_identity_t<_Tp> low, typ
 }
 template <class _Tp> HD void swap(_Tp &a, _Tp &b) { _Tp t = a; a = b; b = t; }
 template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up y) { _Tp t = x; x = y; return t; }
-template <class _Tp, class _Up> struct pair { typedef _Tp first_type; typedef _Up second_type; _Tp first; _Up second; };
+template <class _Tp, class _Up> struct pair {
+  typedef _Tp first_type; typedef _Up second_type;
+  _Tp first; _Up second;
+  HD constexpr pair() : first(), second() {}
+  HD constexpr pair(const _Tp &a, const _Up &b) : first(a), second(b) {}
+  template <class _Vp, class _Wp> HD constexpr pair(const pair<_Vp, _Wp> &p) : first(p.first), second(p.second) {}
+};
 template <class _Tp, class _Up> HD constexpr pair<_Tp, _Up> make_pair(_Tp a, _Up b) { return {a, b}; }
+template <class _Tp, class _Up> HD constexpr bool operator==(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
+  return a.first == b.first && a.second == b.second;
+}
+template <class _Tp, class _Up> HD constexpr bool operator!=(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
+  return !(a == b);
+}
+template <class _Tp, class _Up> HD constexpr bool operator<(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
+  return a.first < b.first || (!(b.first < a.first) && a.second < b.second);
+}
+template <class _Tp, class _Up> HD constexpr bool operator>(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
+  return b < a;
+}
 template <class _Tp, size_t n> struct array {
   typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
   typedef _Tp *iterator; typedef const _Tp *const_iterator;

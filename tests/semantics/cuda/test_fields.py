@@ -86,6 +86,12 @@ BODIES = [
      "b += 4; A[1] = v[1] + a * c;"),
     ("std::array<int, 2> v{5, n}; std::get<1>(v) = 8; A[0] = std::get<0>(v) + 10 * v[1]; "
      "std::pair<int, int> p{1, n}; std::get<0>(p) = 7; A[1] = p.first + std::get<1>(p);"),
+    ("std::pair<int, int> p(A[1], n), q; q = n > 2 ? p : std::make_pair(n, 4); if (q < p || p == q) q.second += 3; "
+     "std::pair<long long, int> r(p); A[0] = q.first * 10 + q.second; A[1] = (int)r.first + (p != q) + 2 * (p > q);"),
+    # one of two structures, which is made, or whose test calls a function
+    ("__shared__ P s[2]; s[0].a = n; s[0].b = 3; P z{7, n}, v; v = tagged(n, tag) > 5 ? s[0] : z; A[0] = v.a + v.b; "
+     "v = n > 2 ? P{n, 2} : s[0]; A[1] = v.a; A[2] = (n > 1 ? s[0] : P{5, A[4]}).b; "
+     "Made m(n); m = n > 3 ? Made(A[5]) : m; A[3] = m.v + m.k;"),
     ("auto r = found(B, n); if (r) A[0] = *r; A[1] = r.value_or(-4) + 2 * r.has_value(); r = 3; "
      "if (auto q = found(A, 3)) A[2] = q.value(); r.reset(); r = std::optional<int>(n); A[3] = r ? *r : 9; "
      "A[4] = Made(n).k + made(A, n).v;"),
