@@ -140,10 +140,10 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     if copies_into(node):
         left, right = node.arguments
         if right_first(st, node, left, right):
-            if source(right).kind == "CONDITIONAL_OPERATOR":
-                fill(st, origin := declared(st, "t", right), right, within(use))
-            else:
-                origin = frozen(st, place(st, right, within(use)), "t")
+            picked = declared(st, "t", right) if source(right).kind == "CONDITIONAL_OPERATOR" else None
+            if picked is not None:
+                fill(st, picked, right, within(use))
+            origin = picked or frozen(st, place(st, right, within(use)), "t")
             target = place(st, left, within(use))
             put(st, target, loaded(st, origin, right), right, left.loc)
             return target
