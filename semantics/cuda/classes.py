@@ -257,8 +257,16 @@ def _initialised(field: Node) -> bool:
 def acts_on_copy(field: Node, lives: bool = False) -> bool:
     """Whether a field is a structure, or an array of them, that says itself how it is copied or, unless it `lives`,
     destroyed, in which one does, or of which that is not known."""
-    if innermost(field.type).kind != "record":
-        return False
+    return innermost(field.type).kind == "record" and _acts_on_copy(field, lives)
+
+
+def acts_when_copied(variable: Node) -> bool:
+    """The same of a variable, or of what a reference is a name for."""
+    t = variable.type.inner if variable.type.kind == "reference" else variable.type
+    return t is not None and innermost(t).kind == "record" and _acts_on_copy(variable)
+
+
+def _acts_on_copy(field: Node, lives: bool = False) -> bool:
     decl = field.type_decl
     if in_shim(decl) and any(c.kind == "CONSTRUCTOR" and c.is_defaulted and not c.arguments for c in decl.members):
         return False

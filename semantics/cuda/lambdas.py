@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from semantics.cuda.clang import Node
+from semantics.cuda.classes import acts_when_copied
 from semantics.cuda.ctype import scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import is_shared, parameter
@@ -45,9 +46,42 @@ def made(st: State, name: str, value: Node) -> Parts:
 
 
 def _check_copy(st: State, value: Node) -> None:
-    """Raises for a copy of a lambda that changes what it captured: it would be another object."""
-    if _changed(st.lambdas[value.type_decl.identity]):
+    """Raises for a copy of a lambda that changes what it captured: it would be another object. So it does for one with
+    a variable of its own whose type has something to do when it is copied."""
+    own = st.lambdas[value.type_decl.identity]
+    if _changed(own):
         raise unsupported("a copy of a lambda that changes what it captured", value.loc, "Pass it as a reference.")
+    for variable in _named_captures(own):
+        if inside(variable, own) and variable.type.kind != "reference":
+            _check_plain(variable, value)
+
+
+def _check_plain(variable: Node, where: Node) -> None:
+    """Raises where it takes functions of the user's to copy a variable."""
+    if not is_lambda(variable) and acts_when_copied(variable):
+        told = f"a lambda that copies '{variable.name}', whose type says itself what a copy is,"
+        raise unsupported(told, where.loc, "Capture it by reference.")
+
+
+def _named_captures(node: Node) -> list[Node]:
+    """The variables that a lambda captures by name, and those that it has of its own (`[x = e]`)."""
+    return [c.referenced for c in node.children if c.kind == "VARIABLE_REF" and c.referenced is not None]
+
+
+def _check_unused(st: State, node: Node, named: dict[str, bool]) -> None:
+    """Raises for what a lambda copies and does not name, if that takes more than to assign a variable."""
+    used = {n.referenced.name for n in _captured(node) if n.referenced is not None}
+    around = {v.name: v for v in _named_captures(node) if not inside(v, node)}
+    for name in (n for n, by_reference in named.items() if not by_reference and n != _THIS and n not in used):
+        variable = around.get(name)
+        if variable is not None and variable.kind in ("VAR_DECL", "PARM_DECL"):
+            if variable.type_decl.identity in st.lambdas:
+                _check_copy(st, variable)
+                continue
+            plain = scalar(variable.type) is not None or variable.type.kind == "pointer" or _steady(st, variable)
+            if plain and variable.type.kind != "reference":
+                continue
+        raise unsupported(f"a lambda that copies '{name}' and does not use it", node.loc, "Leave it out of '[..]'.")
 
 
 def _changed(node: Node) -> Counter[int]:
@@ -59,9 +93,8 @@ def _changed(node: Node) -> Counter[int]:
     count_changes(node.children[-1], changed)
     default, named = _introducer(node)
     around = [(n.referenced, n) for n in _captured(node)]
-    own = [c.referenced for c in node.children if c.kind == "VARIABLE_REF"]
     copied = {d.identity for d, _ in around if d is not None and not named.get(d.name, default)}
-    copied |= {d.identity for d in own if d is not None and inside(d, node)}
+    copied |= {d.identity for d in _named_captures(node) if inside(d, node)}
     kept = changed.keys() | (copied if is_generic(node) else set())
     return Counter(kept & copied)
 
@@ -69,10 +102,12 @@ def _changed(node: Node) -> Counter[int]:
 def keep(st: State, node: Node) -> None:
     """Keep a lambda for calls, with copies of what it captures so and may change."""
     default, named = _introducer(node)
-    for child in node.children:
-        made_here = child.referenced if child.kind == "VARIABLE_REF" else None
-        if made_here is not None and inside(made_here, node):
-            st.declaration(st, made_here)
+    for variable in _named_captures(node):
+        if inside(variable, node):
+            st.declaration(st, variable)
+        elif not named.get(variable.name, True):
+            _check_plain(variable, node)
+    _check_unused(st, node, named)
     copies, changed = dict[int, Binding](), _changed(node)
     for name in _captured(node):
         used = name.referenced
@@ -85,6 +120,7 @@ def keep(st: State, node: Node) -> None:
             if not by_reference:
                 _check_copy(st, name)
             continue
+        _check_plain(used, node)
         if changed[used.identity]:
             copies[used.identity] = _variable(st, node, name)
         elif not _steady(st, used):
@@ -94,6 +130,7 @@ def keep(st: State, node: Node) -> None:
     st.captured_by[kind] = copies
     this = st.frame.this
     if this is not None and this.decl is not None and _THIS in named:
+        _check_plain(this.decl, node)
         copied = st.copy(st, this.decl)
         if not isinstance(copied, Parts) or "mutable" in [text for text, _ in node.tokens()]:
             raise unsupported(f"the capture '{_THIS}' of this object", node.loc, "Capture a copy of it by a name.")

@@ -249,3 +249,56 @@ def test_lambdas_of_lambdas_have_an_end(read: Reader, monkeypatch: pytest.Monkey
     more = " ".join(f"auto f{i} = [&] {{ return f{i - 1}() + f{i - 1}(); }};" for i in range(1, 30))
     with pytest.raises(CudaError, match="the kernel has more than 256 calls"):
         read(kernel(f"auto f0 = [&] {{ return s; }}; {more} A[0] = f29();"))
+
+
+COPYING = """
+struct C { int *p; int q; __device__ C(int *a) : p(a), q(1) {}
+  __device__ C(const C &o) : p(o.p), q(o.q) { p[8 * threadIdx.x] = 2; }
+  __device__ int own() { auto f = [*this] { return q; }; return f(); }
+  __device__ int lent() { auto f = [this] { return q; }; return f(); } };
+struct M { int q[4]; int r; };
+template <class F> __device__ int call(F f) { return f(); }
+template <class F> __device__ int lend(const F &f) { return f(); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("auto f = [c] { return 1; };", "copies 'c', whose type says itself what a copy is"),
+        ("auto f = [c] { return c.q; };", "copies 'c', whose type"),
+        ("auto f = [=] { return c.q; }; f();", "copies 'c', whose type"),
+        ("const C &d = c; auto f = [d] { return d.q; };", "copies 'd', whose type"),
+        ("call([c] { return c.q; });", "copies 'c', whose type"),
+        ("c.own();", "copies 'C', whose type"),
+        ("auto f = [d = c] { return d.q; }; auto g = f;", "copies 'd', whose type"),
+        ("auto f = [d = c] { return d.q; }; call(f);", "copies 'd', whose type"),
+        ("auto f = [d = c] { return d.q; }; auto g = [f] { return 1; };", "copies 'd', whose type"),
+        ("M &m = ms[2 * threadIdx.x]; auto f = [m] { return 1; };", "copies 'm' and does not use it"),
+        ("int &r = ms[2 * threadIdx.x].r; auto f = [r] { return 1; };", "copies 'r' and does not use it"),
+        ("auto &[q, r] = ms[2 * threadIdx.x]; auto f = [r] { return 1; };", "copies 'r' and does not use it"),
+    ],
+)
+def test_a_copy_that_does_something_is_not_left_out(read: Reader, body: str, word: str) -> None:
+    """A lambda is no object here: what its captures would call or read, as they are made or as it is copied, would
+    cost nothing."""
+    text = f"{COPYING}__global__ void k(int *a, M *ms) {{ C c(a); {body} }}"
+    with pytest.raises(CudaError, match=word):
+        read(text, std="c++17")
+
+
+@pytest.mark.parametrize(
+    ("body", "writes"),
+    [
+        ("auto f = [&c] { return c.q; }; call(f); auto g = f;", 0),
+        ("auto f = [&d = c] { return d.q; }; call(f);", 0),
+        ("auto f = [d = c] { return d.q; }; f(); lend(f);", 1),
+        ("auto f = [d = C(a)] { return d.q; };", 0),
+        ("auto f = [i] { return 1; }; auto g = [f] { return f(); }; auto h = [g] { return 2; };", 0),
+        ("c.lent();", 0),
+        ("C d = c, e(d);", 2),
+    ],
+)
+def test_copies_that_are_made_elsewhere_are_counted(read: Reader, body: str, writes: int) -> None:
+    text = f"{COPYING}__global__ void k(int *a, int i) {{ C c(a); {body} }}"
+    assert show_stmt(read(text, std="c++17").kernel.body).count("] <- 2;") == writes
