@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from checker.certificates.claims import excluded, extent
 from logic.assertions import Context, Dim
+from logic.source import Loc
+from logic.stable import root
+from logic.syntax import Write, statements
+
+if TYPE_CHECKING:
+    from semantics.cuda import Launched, Reading
 
 OPEN: Final[Dim] = (None, None, None)
 """Sizes that are not known."""
@@ -28,15 +35,53 @@ def unspoken(context: Context, launch: Sizes) -> str:
     for what, theirs, own in (("blocks", launch.block, ours.block), ("a grid", launch.grid, ours.grid)):
         if any(n is not None and m is not None and m != n for n, m in zip(theirs, own, strict=True)):
             return f"{_who(launch)} {what} of {extent(theirs)}, and this is about {what} of {extent(own)}"
-    at = {
+    if fact := excluded(_sizes(launch), context):
+        return f"{_told(launch)}, and this assumes {fact}"
+    return ""
+
+
+def _sizes(launch: Sizes) -> dict[str, int]:
+    """The sizes that are known, by their names."""
+    return {
         f"{name}.{axis}": n
         for name, sizes in (("blockDim", launch.block), ("gridDim", launch.grid))
         for axis, n in zip("xyz", sizes, strict=True)
         if n is not None
     }
-    if fact := excluded(at, context):
-        return f"{_told(launch)}, and this assumes {fact}"
-    return ""
+
+
+def contradicted(reading: Reading, context: Context) -> list[tuple[Loc | None, str]]:
+    """The assumptions of a claim about launches that those in the source do not keep, in words: each once, at the first
+    launch that breaks it."""
+    found: dict[str, Loc | None] = {}
+    for launch in reading.launched:
+        for told in _contradicting(reading, launch, context):
+            found.setdefault(told, launch.loc)
+    return [(loc, told) for told, loc in found.items()]
+
+
+def _contradicting(reading: Reading, launch: Launched, context: Context) -> list[str]:
+    sizes = Sizes(launch.grid or OPEN, launch.block or OPEN, "source")
+    found = []
+    if told := unspoken(context, sizes):
+        found.append(told)
+    elif launch.numbers and (fact := excluded({**dict(launch.numbers), **_sizes(sizes)}, context)):
+        own = [f"{name} = {n}" for name, n in launch.numbers if re.search(rf"\b{re.escape(name)}\b", fact)]
+        found.append(f"the source launches it with {', '.join(own)}, and this assumes {fact}")
+    memory = {root(a.name) for a in reading.kernel.arrays if a.space == "global"}
+    passed = {name: given for name, given in launch.pointers if name in memory}
+    whole = context.hardware.alignment
+    for name, given in passed.items():
+        if given.offset is None or given.offset % whole:
+            told = f"the source passes {given.text} as '{name}'"
+            found.append(f"{told}, and this assumes that it is at a multiple of {whole} bytes")
+    changed = {root(s.array) for s in statements(reading.kernel.body) if isinstance(s, Write)}
+    for kept in sorted(passed.keys() & {*map(root, context.sigma.stable)}):
+        for name in sorted(passed.keys() & changed):
+            if passed[name].root and passed[name].root == passed[kept].root:
+                told = f"the source passes {passed[kept].text} as '{kept}' and {passed[name].text} as '{name}'"
+                found.append(f"{told}, and this assumes that what the kernel writes is no part of '{kept}'")
+    return found
 
 
 def _unknown(context: Context, launch: Sizes) -> str:

@@ -53,33 +53,41 @@ def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Extent | None, Exten
     return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
 
 
-def sizes_seen(unit: Unit, host: Host, kernel: Node) -> tuple[tuple[Extent | None, Extent | None], ...]:
-    """The grid and the block of each launch of a kernel, or of this instance of a template, that its file shows, in the
-    order of the text and each pair once. None for a size that is no constant, or another one for the host."""
+def sized(unit: Unit, host: Host, kernel: Node) -> dict[tuple[str, int], tuple[Extent | None, Extent | None]]:
+    """The grid and the block of each launch of a kernel, or of this instance of a template, that its file shows, by
+    places in the order of the text. None for a size that is no constant, or another one for the host."""
     found = _pairs(unit, kernel)
     if not any(size for pair in found.values() for size in pair):
-        return ()
+        return {}
     on_host = host()
     theirs = _pairs(on_host, kernel) if on_host is not None else {}
-    agreed = [
-        (grid if grid == other[0] else None, block if block == other[1] else None)
+    return {
+        place: (grid if grid == other[0] else None, block if block == other[1] else None)
         for place, (grid, block) in found.items()
         if (other := theirs.get(place))
-    ]
-    return tuple(dict.fromkeys(pair for pair in agreed if any(pair)))
+    }
 
 
 def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Extent | None, Extent | None]]:
     """The grid and the block of launches by their places."""
     found = {}
-    for launch in _launches(unit):
-        callee, config, host = launch.node.referenced, launch.config, launch.host
-        if callee is None or host is None or launch.node.name != kernel.name or len(launch.sizes) < 2:
-            continue
-        if callee.template_arguments == kernel.template_arguments:
+    for launch in launches_of(unit, kernel):
+        config, host = launch.config, launch.host
+        if host is not None and len(launch.sizes) > 1:
             grid, block = (_dim3(given, host, config.offset) for given in launch.sizes)
             found[config.written] = grid, block
     return found
+
+
+def launches_of(unit: Unit, kernel: Node) -> list[Launch]:
+    """The launches of a kernel, or of this instance of a template, that clang has in its tree."""
+    return [
+        launch
+        for launch in _launches(unit)
+        if launch.node.name == kernel.name
+        and (callee := launch.node.referenced) is not None
+        and callee.template_arguments == kernel.template_arguments
+    ]
 
 
 def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Extent | None, Extent | None]:
@@ -91,7 +99,7 @@ def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Exten
 
 
 @dataclass(frozen=True, slots=True)
-class _Launch:
+class Launch:
     """A launch, or the name of what a function launches, the call that has its sizes, and the function that it is in,
     where that is a plain one."""
 
@@ -111,7 +119,7 @@ class _Launch:
         return tuple(self.config.arguments[first : first + 2])
 
 
-def _overloaded(launch: _Launch) -> str:
+def _overloaded(launch: Launch) -> str:
     """The name of the template that is launched where only an instance says which one it is; else ""."""
     callee = launch.named
     found = [n.name for n in callee.children if n.kind == "OVERLOADED_DECL_REF"]
@@ -119,7 +127,7 @@ def _overloaded(launch: _Launch) -> str:
 
 
 @lru_cache(maxsize=UNITS)
-def _launches(unit: Unit) -> tuple[_Launch, ...]:
+def _launches(unit: Unit) -> tuple[Launch, ...]:
     texts = [*map(unit.text, own_files(unit)), *map(str.encode, unit.defines)]
     if not any(word in text for text in texts for word in _WORDS):
         return ()
@@ -128,13 +136,13 @@ def _launches(unit: Unit) -> tuple[_Launch, ...]:
     calls = [node for node in own_nodes(unit) if node.kind == "CALL_EXPR"]
     return (
         *(
-            _Launch(node, child, plain.get(node.span))
+            Launch(node, child, plain.get(node.span))
             for node in calls
             for child in node.children
             if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
         ),
         *(
-            _Launch(named, node, plain.get(node.span))
+            Launch(named, node, plain.get(node.span))
             for node in calls
             if node.name in _CALLING
             and len(node.arguments) > 2
@@ -152,7 +160,7 @@ def _kernel_in(node: Node) -> Node | None:
     return node if node.kind == "DECL_REF_EXPR" else None
 
 
-def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool:
+def _of_another(launch: Launch, kernel: str, instance: tuple[str, ...]) -> bool:
     """Whether a launch is for certain of another instance of a template."""
     callee = launch.node.referenced
     if callee is None or callee.kind != "FUNCTION_DECL" or launch.node.name != kernel:
@@ -161,7 +169,7 @@ def _of_another(launch: _Launch, kernel: str, instance: tuple[str, ...]) -> bool
     return bool(given) and bool(instance) and given != instance
 
 
-def _agreed(launches: Sequence[_Launch], kernel: str, position: int) -> Extent | None:
+def _agreed(launches: Sequence[Launch], kernel: str, position: int) -> Extent | None:
     sizes: set[Extent | None] = set()
     for launch in launches:
         callee = launch.node.referenced
@@ -182,7 +190,7 @@ def _known(x: int | None, y: int | None, z: int | None) -> Extent | None:
     return None if x is y is z is None else (x, y, z)
 
 
-def _given_at(launch: _Launch, position: int) -> Extent | None:
+def _given_at(launch: Launch, position: int) -> Extent | None:
     """The grid of a launch, at 0, or its block, at 1, as far as it is constant."""
     given = launch.sizes[position] if len(launch.sizes) > 1 else None
     return _dim3(given, launch.host, launch.config.offset) if given is not None and launch.host is not None else None
@@ -191,7 +199,7 @@ def _given_at(launch: _Launch, position: int) -> Extent | None:
 # --- launches that clang left out ------------------------------------------------------------------------------------
 
 
-def _complete(unit: Unit, kernel: str, launches: Sequence[_Launch]) -> bool:
+def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
     """Whether the launches are all that the text has of a kernel: clang leaves out those whose arguments it cannot
     resolve. Nor may anything else in the text get the kernel."""
     found = {launch.config.written for launch in launches}
@@ -311,18 +319,24 @@ _WRAPPERS: Final = ("UNEXPOSED_EXPR", "PAREN_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
 
 def _positive(node: Node, host: Node) -> int:
     """The value of a constant above 0, or of a variable that is declared as one and never changed; else 0."""
+    return max(number(node, host) or 0, 0)
+
+
+def number(node: Node, host: Node) -> int | None:
+    """The value of a constant, or of a variable that is declared as one and never changed; else None."""
     value = node.evaluate()
     if isinstance(value, int):
-        return value if value > 0 and settled(node, host) else 0
+        return value if settled(node, host) else None
     while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(node.children) == 1:
         (node,) = node.children
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
     first = decl.initialiser if decl is not None and decl.kind == "VAR_DECL" and automatic(decl, host) else None
     if decl is None or first is None or decl.type.kind != "int" or decl.type.size < 4 or decl.type.volatile:
-        return 0
-    start = _positive(first, host)
-    kept = start < 1 << 31 and (found := mentions(decl, host)) is not None and all(map(loads, found))
-    return start if kept else 0
+        return None
+    start = number(first, host)
+    if start is None or not -(1 << 31) * decl.type.signed <= start < 1 << 31:
+        return None
+    return start if (found := mentions(decl, host)) is not None and all(map(loads, found)) else None
 
 
 def _variable(decl: Node, host: Node, at: int) -> Extent | None:

@@ -29,6 +29,7 @@ from logic.syntax import (
     show,
 )
 from logic.typing import TypeProblem, check_kernel, signature
+from semantics.cuda.arguments import Launched, launched
 from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
@@ -40,7 +41,7 @@ from semantics.cuda.functions import function_type, passed
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import of_host
-from semantics.cuda.launches import Extent, sizes_of, sizes_seen
+from semantics.cuda.launches import Extent, sizes_of
 from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
@@ -63,14 +64,14 @@ class Reading:
 
     The kernel is right for launches that satisfy `facts`, which are about parameters and sizes alone; in others some of
     its unsigned values wrap around. `written` is its body with every reduction modulo 2^bits that C makes, `types` are
-    those of its integers. `launches` are the grid and the block of every launch that the file shows, where these do not
-    agree, too. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with several
-    dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says that the
-    kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of arrays,
-    within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of what
-    the kernel is passed, in order; what has none is "". `fields` are the numbers in the structures among that: of each
-    the byte that it begins at, and its size. `symbol` is the kernel's name in compiled code. `unsteady` is the memory
-    that is read as what others may change meanwhile: as volatile, or atomically.
+    those of its integers. `launched` are the launches that the file shows. `rows` has the bytes of a row (what the last
+    index runs over) of the shared arrays with several dimensions, by their names, `tables` what arrays in constant
+    memory are declared to hold. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
+    `spans` are limits of the elements of arrays, within which the kernel is right, too: of those that contracts speak
+    of (`under`). `passed` are the names of what the kernel is passed, in order; what has none is "". `fields` are the
+    numbers in the structures among that: of each the byte that it begins at, and its size. `symbol` is the kernel's
+    name in compiled code. `unsteady` is the memory that is read as what others may change meanwhile: as volatile, or
+    atomically.
     """
 
     kernel: Kernel
@@ -80,7 +81,6 @@ class Reading:
     facts: tuple[Expr, ...]
     written: Stmt
     types: Types
-    launches: tuple[tuple[Extent | None, Extent | None], ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     one_row: bool = False
@@ -89,6 +89,12 @@ class Reading:
     fields: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     symbol: str = ""
     unsteady: frozenset[str] = frozenset()
+    launched: tuple[Launched, ...] = ()
+
+    @property
+    def launches(self) -> tuple[tuple[Extent | None, Extent | None], ...]:
+        """The grid and the block of every launch that the file shows a size of, where these do not agree, too."""
+        return tuple(dict.fromkeys((found.grid, found.block) for found in self.launched if found.grid or found.block))
 
     @property
     def usual_grid(self) -> Extent | None:
@@ -185,16 +191,16 @@ def _read(request: Request, name: str | None) -> Reading:
         kernel, st = _lower(parsed, node)
     host = cache(lambda: parsed_for_host(request, parsed.whole.data))
     grid, block = sizes_of(parsed.whole, host, node)
-    seen = sizes_seen(parsed.whole, host, node)
     limits = {name: (min(table), max(table)) for name, table in st.tables.items()}
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()}, limits)
     remarks = (*notes, *st.notes)
     kernel = replace(kernel, name=_name(node), removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
-    found = Reading(kernel, block, grid, remarks, (), kernel.body, types, seen, st.rows, st.tables, st.one_row)
+    found = Reading(kernel, block, grid, remarks, (), kernel.body, types, st.rows, st.tables, st.one_row)
     passed = tuple(p.name for p in node.arguments)
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
     unsteady = frozenset(st.unsteady)
-    return replace(found, passed=passed, fields=fields, symbol=node.symbol, unsteady=unsteady).under()
+    found = replace(found, passed=passed, fields=fields, symbol=node.symbol, unsteady=unsteady)
+    return replace(found, launched=launched(parsed.whole, host, node)).under()
 
 
 def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -1,0 +1,94 @@
+"""Launches in a source that are not as its bounds assume."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checker.cli import main
+
+KERNELS = """
+struct V { float *p; };
+__global__ void k(float *a, const float *b, int n, unsigned u) { if (threadIdx.x < n) a[threadIdx.x] = b[u]; }
+//@ assume n <= 32;
+__global__ void few(int *a, int n) { for (int i = 0; i < n; i++) a[threadIdx.x] = i; }
+__global__ void data(const int *len, int *out) { for (int i = 0; i < len[0]; i++) out[threadIdx.x] = i; }
+template <class T> __global__ void t(T *a, const T *b) { a[threadIdx.x] = b[threadIdx.x]; }
+"""
+
+AT = "and this assumes that it is at a multiple of 256 bytes"
+
+
+def _host(code: str) -> str:
+    return f"{KERNELS}void go(float *d, float *e, int *i, int *j, V v, int m) {{ {code} }}"
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("k<<<1, 32>>>(d + 1, e, m, 1);", f"passes d + 1 as 'a', {AT}"),
+        ("k<<<1, 32>>>(d, e - 8, m, 1);", f"passes e - 8 as 'b', {AT}"),
+        ("k<<<1, 32>>>(&d[m], e, m, 1);", f"passes &d[m] as 'a', {AT}"),
+        ("k<<<1, 32>>>(v.p + 3, e, m, 1);", f"passes v.p + 3 as 'a', {AT}"),
+        ("k<<<1, 32>>>((float *)((char *)d + 4), e, m, 1);", f"as 'a', {AT}"),
+        ("float *q = d + 3; k<<<1, 32>>>(q, e, m, 1);", f"passes q as 'a', {AT}"),
+        ("float *q; q = &d[63]; k<<<1, 32>>>(q, e, m, 1);", f"passes q as 'a', {AT}"),
+        ("float *q = d; q++; k<<<1, 32>>>(q, e, m, 1);", f"passes q as 'a', {AT}"),
+        ("for (int s = 0; s < 4; s++, d += m) k<<<1, 32>>>(d, e, m, 1);", f"passes d as 'a', {AT}"),
+        ("d = d + m; k<<<1, 32>>>(d, e, m, 1);", f"passes d as 'a', {AT}"),
+        ("const int n = 8; k<<<1, 32>>>(d + n, e, m, 1);", f"passes d + n as 'a', {AT}"),
+        ("t<float><<<1, 32>>>(d, d + 1);", f"passes d + 1 as 'b', {AT}"),
+        ("few<<<1, 32>>>(i, 33);", "launches it with n = 33, and this assumes n <= 32"),
+        ("int n = 40; few<<<1, 32>>>(i, n);", "launches it with n = 40, and this assumes n <= 32"),
+        (
+            "k<<<1, 64>>>(d, e, m, 1); k<<<1, 32>>>(d, e, m, 1);",
+            "launches blocks of 64, and this is about blocks of 32",
+        ),
+        (
+            "data<<<1, 32>>>(i, i);",
+            "passes i as 'len' and i as 'out', and this assumes that what the kernel writes is no part of 'len'",
+        ),
+        ("data<<<1, 32>>>(i, i + 64);", "passes i as 'len' and i + 64 as 'out'"),
+        ("int *l = i; data<<<1, 32>>>(l, i);", "passes l as 'len' and i as 'out'"),
+    ],
+)
+def test_a_launch_that_is_not_as_assumed_is_told(
+    code: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(_host(code))
+    name = code.partition("<<<")[0].split()[-1].partition("<")[0]
+    kernel = ["--instantiate", "t<float>"] if name == "t" else ["--kernel", name]
+    main(["bound", str(source), *kernel, "--metric", "sectors", "--block", "32", "--format", "json"])
+    out, err = capsys.readouterr()
+    (warning,) = [line for line in err.splitlines() if "the source" in line]
+    assert told in warning
+    assert warning.startswith(f"{source}:8:")
+    assert any(told in note for note in json.loads(out)["results"][0]["assumptions"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "k<<<1, 32>>>(d, e, m, 1);",
+        "k<<<1, 32>>>(d + 64, e - 128, m, 1);",
+        "const int n = 32; k<<<1, 32>>>(&d[2 * n], e, m, 1);",
+        "k<<<1, 32>>>((float *)((char *)d + 512), v.p, m, 1);",
+        "k<<<1, 32>>>(nullptr, 0, m, 1);",
+        "float *q = nullptr; cudaMalloc(&q, 4); k<<<1, 32>>>(q, e, m, 1);",
+        "float *q = d; d = e; e = q; k<<<1, 32>>>(d, e, m, 1);",
+        "k<<<1, 32>>>(d, d, m, 1);",
+        "few<<<1, 32>>>(i, 32); few<<<1, 32>>>(i, m);",
+        "data<<<1, 32>>>(i, j);",
+        "k<<<1, 32>>>(d, e, m, -1);",
+        "other<<<1, 32>>>(d + 1);",
+    ],
+)
+def test_nothing_is_told_of_others(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(_host(code))
+    for kernel in ("k", "few", "data"):
+        main(["bound", str(source), "--kernel", kernel, "--metric", "sectors", "--block", "32"])
+        assert "the source" not in capsys.readouterr().err
