@@ -47,12 +47,17 @@ def made(st: State, name: str, value: Node) -> Parts:
 
 def _check_copy(st: State, value: Node) -> None:
     """Raises for a copy of a lambda that changes what it captured: it would be another object. So it does for one with
-    a variable of its own whose type has something to do when it is copied."""
+    a variable whose type has something to do when it is copied: such as the host captures, too."""
     own = st.lambdas[value.type_decl.identity]
     if _changed(own):
         raise unsupported("a copy of a lambda that changes what it captured", value.loc, "Pass it as a reference.")
-    for variable in _named_captures(own):
-        if inside(variable, own) and variable.type.kind != "reference":
+    default, named = _introducer(own)
+    around = {d.identity: d for n in _captured(own) if (d := n.referenced) is not None}
+    for variable in (*_named_captures(own), *around.values()):
+        made_here = inside(variable, own)
+        if variable.type_decl.identity in st.lambdas and not named.get(variable.name, default):
+            _check_copy(st, variable)
+        elif variable.type.kind != "reference" if made_here else not named.get(variable.name, default):
             _check_plain(variable, value)
 
 

@@ -302,3 +302,26 @@ def test_a_copy_that_does_something_is_not_left_out(read: Reader, body: str, wor
 def test_copies_that_are_made_elsewhere_are_counted(read: Reader, body: str, writes: int) -> None:
     text = f"{COPYING}__global__ void k(int *a, int i) {{ C c(a); {body} }}"
     assert show_stmt(read(text, std="c++17").kernel.body).count("] <- 2;") == writes
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("auto g = f; o[0] = g();", "copies 'c', whose type"),
+        ("o[0] = call(f);", "copies 'c', whose type"),
+        ("auto g = [=] { return f(); }; o[0] = g();", "copies 'c', whose type"),
+        ("auto g = [f] { return 1; }; o[0] = g();", "copies 'c', whose type"),
+        ("auto g = [&] { return f(); }; o[0] = g() + f() + lend(f);", ""),
+    ],
+)
+def test_a_copy_of_one_that_the_host_makes_calls_what_it_holds(read: Reader, body: str, word: str) -> None:
+    text = COPYING.replace("__device__ C(", "__host__ __device__ C(")
+    text += f"template <class F> __global__ void k(F f, int *o) {{ {body} }}\n"
+    host = "auto f = [=] __device__() { return c.q; };"
+    for made in (host, f"auto e = [=] __device__() {{ return c.q; }}; {host.replace('c.q', 'e()')}"):
+        whole = f"{text}void host(int *o) {{ C c(o); {made} k<<<1, 32>>>(f, o); }}"
+        if not word:
+            read(whole, std="c++17")
+            continue
+        with pytest.raises(CudaError, match=word):
+            read(whole, std="c++17")
