@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
-from logic.syntax import INT, Expr, Op
+from logic.syntax import BOOL, INT, Expr, Op, subterms
 from logic.typing import Signature, type_of
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
 from semantics.cuda.stores import steady
@@ -25,6 +25,7 @@ class Made:
     masks: dict[tuple[int, Integer], tuple[Expr, Expr]] = field(default_factory=dict)
     ints: dict[int, tuple[Expr, bool]] = field(default_factory=dict)
     still: dict[int, tuple[Expr, bool]] = field(default_factory=dict)
+    reals: dict[int, tuple[Expr, bool]] = field(default_factory=dict)
     names: dict[int, tuple[Expr, Leaf, Sum]] = field(default_factory=dict)
 
     def leaf(self, e: Leaf) -> tuple[Leaf, Sum]:
@@ -71,6 +72,13 @@ class Made:
         if id(e) not in self.ints:
             self.ints[id(e)] = e, is_int(e, self.sigma)
         return self.ints[id(e)][1]
+
+    def real(self, e: Expr) -> bool:
+        """Whether a well-typed expression is a float with no reductions in it: nothing there depends on ranges."""
+        if id(e) not in self.reals:
+            plain = not any(isinstance(t, Reduced) for t in subterms(e))
+            self.reals[id(e)] = e, plain and type_of(e, self.sigma) not in (INT, BOOL)
+        return self.reals[id(e)][1]
 
     def steady(self, e: Expr) -> bool:
         """`stores.steady`"""

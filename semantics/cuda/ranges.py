@@ -154,10 +154,14 @@ class Walk:
 
     def expr(self, e: Expr, at: Store) -> Seen:
         """An expression as it is evaluated at a point."""
+        if self.made.real(e):
+            return Seen(e, Value())
         self.memo = {}
         return self._seen(e, at)
 
     def _seen(self, e: Expr, at: Store) -> Seen:
+        if e.__class__ is Op and self.made.real(e):
+            return Seen(e, Value())
         known = self.memo.get(id(e)) if isinstance(e, Reduced) else None
         if known is not None:
             return known
@@ -192,11 +196,7 @@ class Walk:
                 return Seen(self.made.rebuilt(e, (x.expr, y.expr)), Value(), x.needs | y.needs)
             case Op("?:", (c, a, b)):
                 test = self._seen(c, at)
-                outer, self.memo = self.memo, {}
-                x = self._seen(a, self.assumed(test.expr, True, at))
-                self.memo = {}
-                y = self._seen(b, self.assumed(test.expr, False, at))
-                self.memo = outer
+                x, y = self._side(a, test.expr, True, at), self._side(b, test.expr, False, at)
                 ends = [*x.value.range, *y.value.range]
                 made = self.made.rebuilt(e, (test.expr, x.expr, y.expr))
                 return self._atom(made, (min(ends), max(ends)), at, test.needs | x.needs | y.needs)
@@ -208,6 +208,13 @@ class Walk:
                 parts = [self._seen(a, at) for a in args]
                 return self._operated(e, parts, at)
         return Seen(e, Value())
+
+    def _side(self, e: Expr, cond: Expr, holds: bool, at: Store) -> Seen:
+        """What is evaluated only where a condition holds, or does not."""
+        outer, self.memo = self.memo, {}
+        found = self._seen(e, self.assumed(cond, holds, at))
+        self.memo = outer
+        return found
 
     def _element(self, array: str) -> Range:
         kinds = self.types.arrays.get(array, frozenset())

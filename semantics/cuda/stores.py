@@ -44,6 +44,9 @@ _PAIRS: Final = tuple(
 )
 """Quantities of which there are no more than threads in a grid."""
 
+_NAMES: Final[frozenset[type]] = frozenset((Var, Param, Tid))
+"""Expressions without others in them: most of what is known is of these."""
+
 MOST_FACTS: Final = 32
 _OF_LAUNCHES: Final = 6
 """The number of the first facts that are those of the launch."""
@@ -254,9 +257,10 @@ class Store:
         for table in known:
             for x in changed if ranges or table is not self.ranges else ():
                 table.pop(variable(x), None)
-            for gone in [e for e in table if isinstance(e, (Op, Read)) and not local_vars(e).isdisjoint(changed)]:
+            for gone in [e for e in table if e.__class__ not in _NAMES and not local_vars(e).isdisjoint(changed)]:
                 del table[gone]
-        self.facts = [f for f in self.facts if f.names.isdisjoint(changed)]
+        if not all(f.names.isdisjoint(changed) for f in self.facts):
+            self.facts = [f for f in self.facts if f.names.isdisjoint(changed)]
 
     def moved(self, x: Var, by: Sum) -> None:
         """x has been changed by a sum without x."""

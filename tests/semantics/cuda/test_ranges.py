@@ -232,3 +232,24 @@ def test_loops_in_one_another_take_no_work_without_end(read: Reader, monkeypatch
     monkeypatch.setattr(ranges.Walk, "run", counted)
     read_body(read, body)
     assert max(works) < 2000
+
+
+def test_floats_are_gone_through_where_they_have_reductions_alone(
+    read: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A choice between floats says nothing of integers; what an array is read at in one does."""
+    assumed, seen = ranges.Walk.assumed, list[Expr]()
+
+    def noted(own: ranges.Walk, cond: Expr, *args: Any) -> Any:
+        seen.append(cond)
+        return assumed(own, cond, *args)
+
+    monkeypatch.setattr(ranges.Walk, "assumed", noted)
+    floats = "float *F, float *G, int n"
+    body = "float a = G[0], b = G[1]; for (unsigned k = 0; k < 2; k++) F[k + 1] = k == 1 ? a : b;"
+    assert MASK not in show_stmt(read(f"__global__ void k({floats}) {{ {body} }}\n").kernel.body)
+    assert not any(isinstance(c, Op) and c.op == "==" for c in seen)
+    body = "int t = threadIdx.x; if (t < n) G[t] = F[t + 1u] * (t > 0 ? F[t - 1u] : 2.0f);"
+    text = show_stmt(read(f"__global__ void k({floats}) {{ {body} }}\n").kernel.body)
+    assert "F[t + 1]" in text
+    assert "F[t - 1]" in text
