@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from checker.certificates.claims import excluded, extent
 from logic.assertions import Context, Dim
 from logic.source import Loc
-from logic.stable import root
 from logic.syntax import Write, statements
 
 if TYPE_CHECKING:
@@ -68,20 +67,25 @@ def _contradicting(reading: Reading, launch: Launched, context: Context) -> list
     elif launch.numbers and (fact := excluded({**dict(launch.numbers), **_sizes(sizes)}, context)):
         own = [f"{name} = {n}" for name, n in launch.numbers if re.search(rf"\b{re.escape(name)}\b", fact)]
         found.append(f"the source launches it with {', '.join(own)}, and this assumes {fact}")
-    memory = {root(a.name) for a in reading.kernel.arrays if a.space == "global"}
-    passed = {name: given for name, given in launch.pointers if name in memory}
+    memory = {a.name for a in reading.kernel.arrays if a.space == "global"}
+    passed = {name: given for name, given in launch.pointers if _leads(name, memory)}
     whole = context.hardware.alignment
     for name, given in passed.items():
         if given.offset is None or given.offset % whole:
             told = f"the source passes {given.text} as '{name}'"
             found.append(f"{told}, and this assumes that it is at a multiple of {whole} bytes")
-    changed = {root(s.array) for s in statements(reading.kernel.body) if isinstance(s, Write)}
-    for kept in sorted(passed.keys() & {*map(root, context.sigma.stable)}):
-        for name in sorted(passed.keys() & changed):
+    changed = {s.array for s in statements(reading.kernel.body) if isinstance(s, Write)}
+    for kept in (name for name in passed if _leads(name, context.sigma.stable)):
+        for name in (name for name in passed if _leads(name, changed)):
             if passed[name].root and passed[name].root == passed[kept].root:
                 told = f"the source passes {passed[kept].text} as '{kept}' and {passed[name].text} as '{name}'"
                 found.append(f"{told}, and this assumes that what the kernel writes is no part of '{kept}'")
     return found
+
+
+def _leads(pointer: str, arrays: Collection[str]) -> bool:
+    """Whether a pointer leads to one of the arrays, or one is a view of what it leads to."""
+    return any(name == pointer or name.startswith(f"{pointer}.") for name in arrays)
 
 
 def _unknown(context: Context, launch: Sizes) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from logic.source import Loc
 from semantics.cuda.clang import Node, Unit
-from semantics.cuda.launches import Extent, Host, launches_of, number, sized
+from semantics.cuda.launches import Extent, Host, Launch, launches_of, number, sized
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
 
@@ -50,15 +50,57 @@ def launched(unit: Unit, host: Host, kernel: Node) -> tuple[Launched, ...]:
         if launch.host is None:
             continue
         grid, block = sizes.get(launch.config.written, (None, None))
-        given = launch.node.arguments if launch.node.kind == "CALL_EXPR" else ()
         numbers, pointers = [], []
-        for p, a in zip(kernel.arguments, given, strict=False):
-            if p.name and p.type.kind == "int" and (n := number(a, launch.host)) is not None:
-                numbers.append((p.name, _converted(n, p)))
-            elif p.name and p.type.kind == "pointer":
-                pointers.append((p.name, _pointer(a, launch.host)))
+        for p, a in zip(kernel.arguments, _given(launch), strict=False):
+            for name, to, value in _scalars(p.name, p, a, launch.host):
+                if to.type.kind == "int" and (n := number(value, launch.host)) is not None:
+                    numbers.append((name, _converted(n, to)))
+                elif to.type.kind == "pointer":
+                    pointers.append((name, _pointer(value, launch.host)))
         found.append(Launched(launch.config.loc, grid, block, tuple(numbers), tuple(pointers)))
     return tuple(found)
+
+
+def _given(launch: Launch) -> tuple[Node, ...]:
+    """What a launch passes: its arguments, or what the array of addresses in a call of `cudaLaunchKernel` leads to."""
+    if launch.node.kind == "CALL_EXPR":
+        return launch.node.arguments
+    array = _inside(launch.config.arguments[3]) if len(launch.config.arguments) > 3 else None
+    decl = array.referenced if array is not None and array.kind == "DECL_REF_EXPR" else None
+    listed = decl.initialiser if decl is not None and decl.kind == "VAR_DECL" else None
+    if listed is None or listed.kind != "INIT_LIST_EXPR":
+        return ()
+    places = [_inside(c) for c in listed.children]
+    if not all(c.kind == "UNARY_OPERATOR" and c.operator == "&" for c in places):
+        return ()
+    return tuple(c.children[0] for c in places)
+
+
+def _scalars(name: str, to: Node, value: Node, host: Node) -> Iterator[tuple[str, Node, Node]]:
+    """The numbers and pointers that a parameter has, by the names that they have there, with what they are given: what
+    is in a structure, too, where a list has it or one assignment to its field."""
+    if to.type.kind in ("int", "pointer") and name:
+        yield name, to, value
+    if to.type.kind != "record" or not name:
+        return
+    value = _inside(value)
+    while value.kind == "CALL_EXPR" and len(value.arguments) == 1:  # copies it
+        value = _inside(value.arguments[0])
+    decl = value.referenced if value.kind == "DECL_REF_EXPR" else None
+    given: dict[str, list[Node]] = {}
+    if decl is not None and decl.kind == "VAR_DECL":
+        for node in host.walk():
+            target = node.children[0] if node.kind == "BINARY_OPERATOR" and node.operator == "=" else None
+            if target is not None and target.kind == "MEMBER_REF_EXPR" and target.children:
+                base = target.children[0]
+                if base.referenced is not None and base.referenced.identity == decl.identity:
+                    given.setdefault(target.name, []).append(node.children[1])
+        value = _inside(decl.initialiser) if decl.initialiser is not None else value
+    listed = value.children if value.kind == "INIT_LIST_EXPR" else ()
+    for i, field in enumerate(to.fields):
+        values = given.get(field.name, list(listed[i : i + 1]))
+        if len(values) == 1:
+            yield from _scalars(f"{name}.{field.name}", field, values[0], host)
 
 
 def _converted(n: int, p: Node) -> int:

@@ -15,6 +15,8 @@ __global__ void k(float *a, const float *b, int n, unsigned u) { if (threadIdx.x
 //@ assume n <= 32;
 __global__ void few(int *a, int n) { for (int i = 0; i < n; i++) a[threadIdx.x] = i; }
 __global__ void data(const int *len, int *out) { for (int i = 0; i < len[0]; i++) out[threadIdx.x] = i; }
+struct A { int n; V v; };
+__global__ void s(A a) { a.v.p[threadIdx.x] = a.n; }
 template <class T> __global__ void t(T *a, const T *b) { a[threadIdx.x] = b[threadIdx.x]; }
 """
 
@@ -22,7 +24,7 @@ AT = "and this assumes that it is at a multiple of 256 bytes"
 
 
 def _host(code: str) -> str:
-    return f"{KERNELS}void go(float *d, float *e, int *i, int *j, V v, int m) {{ {code} }}"
+    return f"{KERNELS}void go(float *d, float *e, int *i, int *j, V v, int m) {{ {code}\n}}"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,13 @@ def _host(code: str) -> str:
         ("for (int s = 0; s < 4; s++, d += m) k<<<1, 32>>>(d, e, m, 1);", f"passes d as 'a', {AT}"),
         ("d = d + m; k<<<1, 32>>>(d, e, m, 1);", f"passes d as 'a', {AT}"),
         ("const int n = 8; k<<<1, 32>>>(d + n, e, m, 1);", f"passes d + n as 'a', {AT}"),
+        ("s<<<1, 32>>>(A{m, {d + 1}});", f"passes d + 1 as 'a.v.p', {AT}"),
+        ("V w; w.p = d + 1; s<<<1, 32>>>(A{m, w});", f"passes d + 1 as 'a.v.p', {AT}"),
+        ("A a{m, {d + 1}}; s<<<1, 32>>>(a);", f"passes d + 1 as 'a.v.p', {AT}"),
+        (
+            "d++; void *p[] = {&d, &e, &m, &m}; cudaLaunchKernel((void *)k, 1, 32, p, 0, 0); // k<<<",
+            f"passes d as 'a', {AT}",
+        ),
         ("t<float><<<1, 32>>>(d, d + 1);", f"passes d + 1 as 'b', {AT}"),
         ("few<<<1, 32>>>(i, 33);", "launches it with n = 33, and this assumes n <= 32"),
         ("int n = 40; few<<<1, 32>>>(i, n);", "launches it with n = 40, and this assumes n <= 32"),
@@ -61,11 +70,13 @@ def test_a_launch_that_is_not_as_assumed_is_told(
     source.write_text(_host(code))
     name = code.partition("<<<")[0].split()[-1].partition("<")[0]
     kernel = ["--instantiate", "t<float>"] if name == "t" else ["--kernel", name]
+    if "k<<<" in code:
+        kernel = ["--kernel", "k"]
     main(["bound", str(source), *kernel, "--metric", "sectors", "--block", "32", "--format", "json"])
     out, err = capsys.readouterr()
     (warning,) = [line for line in err.splitlines() if "the source" in line]
     assert told in warning
-    assert warning.startswith(f"{source}:8:")
+    assert warning.startswith(f"{source}:10:")
     assert any(told in note for note in json.loads(out)["results"][0]["assumptions"])
 
 
@@ -83,12 +94,14 @@ def test_a_launch_that_is_not_as_assumed_is_told(
         "few<<<1, 32>>>(i, 32); few<<<1, 32>>>(i, m);",
         "data<<<1, 32>>>(i, j);",
         "k<<<1, 32>>>(d, e, m, -1);",
+        "A a{m, {d}}; s<<<1, 32>>>(a); s<<<1, 32>>>(A{m, v}); s<<<1, 32>>>({3, {d + 64}});",
+        "void *p[] = {&d, &e, &m, &m}; cudaLaunchKernel((void *)k, 1, 32, p, 0, 0);",
         "other<<<1, 32>>>(d + 1);",
     ],
 )
 def test_nothing_is_told_of_others(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "k.cu"
     source.write_text(_host(code))
-    for kernel in ("k", "few", "data"):
+    for kernel in ("k", "few", "data", "s"):
         main(["bound", str(source), "--kernel", kernel, "--metric", "sectors", "--block", "32"])
         assert "the source" not in capsys.readouterr().err
