@@ -62,7 +62,7 @@ def launched(unit: Unit, host: Host, kernel: Node) -> tuple[Launched, ...]:
 
 
 def _given(launch: Launch) -> tuple[Node, ...]:
-    """What a launch passes: its arguments, or what the array of addresses in a call of `cudaLaunchKernel` leads to."""
+    """The arguments of a launch, or what the array of addresses in a call of `cudaLaunchKernel` leads to."""
     if launch.node.kind == "CALL_EXPR":
         return launch.node.arguments
     array = _inside(launch.config.arguments[3]) if len(launch.config.arguments) > 3 else None
