@@ -459,9 +459,9 @@ def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
 
 def takes_scalars(node: Node) -> bool:
     """Whether a constructor of ours is passed a value for each field, or a structure of them; else it is called."""
-    given = node.arguments
-    whole = len(given) == 1 and node.type_decl.name.split("<")[0] not in ("optional", "span")
-    return whole or len(given) == len(fields(node))
+    given, name = node.arguments, node.type_decl.name.split("<")[0]
+    whole = len(given) == 1 and name not in ("optional", "pair", "span")
+    return name not in ("extents", "mdspan") and (whole or len(given) == len(fields(node)))
 
 
 def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:
