@@ -10,6 +10,7 @@ import pytest
 
 from logic.syntax import show_stmt
 from semantics.cuda import Reading
+from semantics.grid import run
 
 Read = Callable[..., Reading]
 
@@ -196,3 +197,24 @@ def test_every_format_is_made_and_read(read: Read, bits: str, form: str) -> None
     body = f"{one} a(F[0]), b(half(2)), c(3); {two} d(make_float2(1, 2)); half2 h = half2(d); float2 f = (float2)d;"
     reading = read(kernel(f"{body} F[1] = float(a) + float(b) + (float)half(c) + f.x + __low2float(h);"))
     assert "F[1] <-" in show_stmt(reading.kernel.body)
+
+
+VIEWS = """#include <cuda/std/mdspan>
+using Rows = cuda::std::mdspan<const int, cuda::std::extents<int, cuda::std::dynamic_extent, 8>>;
+__global__ void k(Rows from, int *to, int n) {
+  cuda::std::mdspan<int, cuda::std::dextents<int, 2>, cuda::std::layout_left> t(to, n, from.extent(0));
+  cuda::std::mdspan<int, cuda::std::extents<int, 2, 3, 4>> last(to + 64, cuda::std::extents<int, 2, 3, 4>());
+  for (int i = 0; i < from.extent(0); i++)
+    if (threadIdx.x < t.extent(0)) t(threadIdx.x, i) = from(i, threadIdx.x) + 100 * i;
+  if (threadIdx.x == 0) last(1, 2, 3) = t.size() + last.rank();
+}
+"""
+
+
+def test_views_of_arrays_with_several_dimensions(read: Read) -> None:
+    reading = read(VIEWS)
+    rows = [p.name for p in reading.kernel.params if p.name != "n"]
+    arrays = {"from.__w_at": [7 * i % 64 for i in range(64)]}
+    ran = run(reading.kernel, (32, 1, 1), (1, 1, 1), {"n": 8, **dict.fromkeys(rows, 5)}, arrays).arrays["to"]
+    assert [ran.get(i, 0) for i in range(40)] == [7 * i % 64 + 100 * (i // 8) for i in range(40)]
+    assert {i: x for i, x in ran.items() if i >= 40} == {64 + 23: 40 + 3}
