@@ -101,6 +101,7 @@ class Oracles:
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
+    _proofs: dict[tuple[P, Poly, int], Proved | None] = field(default_factory=dict, repr=False)
     _scenes: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _numbers: dict[tuple[int, int, int, str], tuple[tuple[Signature, Hardware, Launch], int]] = field(
         default_factory=dict, repr=False
@@ -230,9 +231,9 @@ class Oracles:
                 # a store may not keep contracts, of which the facts say a part
                 if not context.launch.contracts and (hopeless := question.hopeless):
                     return hopeless
-                found = _by_arithmetic(o, context) or self._solved(question.answer)
+                found = self._by_arithmetic(o, context) or self._solved(question.answer)
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
-                return (_proved(o, context) if products and isinstance(found, Unknown) else None) or found
+                return (self._shown(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():
                 return self._uniform(o, context, desk)
             case AtMost():
@@ -292,6 +293,29 @@ class Oracles:
             return Unknown(count.engine, f"the lanes may touch {count.n}")
         quick = replace(desk, limit=self.limit * SPAN_PATIENCE)
         return self._solved(lambda: smt.at_most(o, self._pair(o.p, o.x, context), quick))
+
+    def _by_arithmetic(self, o: AtLeast, context: Context) -> Proved | None:
+        """Where there are logarithms, or operators without a closed form, of which solvers know little, what an
+        arithmetic proof shows."""
+        said = (p for f in o.p for p, _ in differences(f))
+        at_start = not o.p and elements_in([o.q - o.r])  # where few questions are asked: contracts may need cases
+        if (
+            not at_start
+            and not any(isinstance(a, Log2) for a in atoms(o.q - o.r))
+            and not any(isinstance(a, Apply) and a.op in OPERATED for p in (o.q - o.r, *said) for a in atoms(p))
+        ):
+            return None
+        return self._shown(o, context)
+
+    def _shown(self, o: AtLeast, context: Context) -> Proved | None:
+        """The verdict of an arithmetic proof, if there is one; looked for once, however little time there is."""
+        key = o.p, o.q - o.r, self._scene(context)
+        if key not in self._proofs:
+            from checker.oracles import farkas
+
+            found = farkas.proof(o, context) is not None
+            self._proofs[key] = Proved(arithmetic.EXACT, "an arithmetic proof shows it") if found else None
+        return self._proofs[key]
 
     def _solved(self, ask: Callable[[], Verdict]) -> Verdict:
         """A solver's answer, where solvers are asked."""
@@ -411,28 +435,6 @@ def _is_linear(e: Expr) -> bool:
     """Whether an expression compares sums of numbers and of multiples of unknowns."""
     found = [m for p, _ in differences(e) for m, _ in p.terms if m]
     return bool(found) and all(len(m) == 1 and isinstance(m[0], Sym) for m in found)
-
-
-def _by_arithmetic(o: AtLeast, context: Context) -> Proved | None:
-    """Where there are logarithms, or operators without a closed form, of which solvers know little, what an arithmetic
-    proof shows."""
-    said = (p for f in o.p for p, _ in differences(f))
-    at_start = not o.p and elements_in([o.q - o.r])  # where few questions are asked: contracts may need cases
-    if (
-        not at_start
-        and not any(isinstance(a, Log2) for a in atoms(o.q - o.r))
-        and not any(isinstance(a, Apply) and a.op in OPERATED for p in (o.q - o.r, *said) for a in atoms(p))
-    ):
-        return None
-    return _proved(o, context)
-
-
-def _proved(o: AtLeast, context: Context) -> Proved | None:
-    """The verdict of an arithmetic proof, if there is one."""
-    from checker.oracles import farkas
-
-    proved = farkas.proof(o, context) is not None
-    return Proved(arithmetic.EXACT, "an arithmetic proof shows it") if proved else None
 
 
 def _smallest_range(view: View, index: Expr, p: P) -> Sequence[Expr]:

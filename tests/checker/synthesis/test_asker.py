@@ -9,13 +9,14 @@ import pytest
 
 from checker import recheck
 from checker.notation import parse_kernel
-from checker.oracles import Oracles
+from checker.oracles import Oracles, Pace, farkas
 from checker.synthesis.asker import ASKED, SOLVED, Asker
 from checker.synthesis.bound import Finder, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.ways import Way
-from logic.assertions import Context, Entails, Launch, Obligation, Proved, Unknown, Verdict
+from logic.assertions import AtLeast, Context, Entails, Launch, Obligation, Proved, Unknown, Verdict
 from logic.metrics import HARDWARE, METRICS, Metric
+from logic.potentials import sym
 from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 
@@ -159,3 +160,23 @@ class Forgetful(Oracles):
 def test_one_limit_of_a_loop_is_the_least_however_little_is_proved() -> None:
     lanes = kernel("i <- A[tid.x] % 5; while (i > 0) { A[0] <- i; i <- i - 2; }")
     assert found(lanes, Forgetful(), lambda: 0.0).verdict == "certified"
+
+
+@pytest.mark.parametrize("pace", ["all", "plain"])
+def test_an_arithmetic_proof_is_looked_for_once(pace: Pace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In haste, too, where nobody remembers that nothing is known; also of products, about which it is asked twice."""
+    tried: list[Obligation] = []
+
+    def none(o: Obligation, _: Context) -> None:
+        tried.append(o)
+
+    monkeypatch.setattr(farkas, "proof", none)
+    context = Context(check_kernel(MASKED), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    n = sym(Param("n"))
+    square = Op("==", (Op("/", (Param("n"), Param("blockDim.x"))), Const(7)))
+    question = AtLeast((square,), frozenset(), n * n * n, n * n + n - 1)
+    oracle = Oracles()
+    with oracle.at(pace):
+        for _ in range(3):
+            oracle(question, context)
+    assert tried == [question]
