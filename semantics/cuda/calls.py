@@ -49,6 +49,7 @@ from semantics.cuda.methods import arguments, exact, is_virtual_call, operands, 
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.objects import default, members, own_fields
 from semantics.cuda.order import check_order, right_first
+from semantics.cuda.picked import check_picked
 from semantics.cuda.places import (
     TIDS,
     anything,
@@ -612,6 +613,7 @@ def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> No
         elif t.kind == "pointer":
             pointers.append((parameter, parts.part(address(st, argument, use)), argument.loc))
         elif t.kind == "reference":
+            check_picked(st, argument)
             bound[parameter.identity] = parts.part(reference(st, parameter, argument, use))
         elif type_ is not None:
             bound[parameter.identity] = parts.part(copied(st, parameter, argument, type_, use))

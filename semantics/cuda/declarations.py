@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Final
 
 from logic.source import Loc
@@ -22,6 +22,7 @@ from semantics.cuda.functions import assign, assigned, function_type, is_table, 
 from semantics.cuda.implied import counted, is_computed, reals
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
+from semantics.cuda.picked import check_picked
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point, seen
 from semantics.cuda.records import declared, fields, fill, initialised, reference, undefined, union, values, variable
@@ -82,8 +83,11 @@ def declaration(st: State, decl: Node) -> None:
         init = decl.initialiser
         if init is None:
             raise unsupported(f"the reference '{decl.name}'", decl.loc)
+        check_picked(st, init)
         st.bindings[decl.identity] = reference(st, decl, init, "whole")
     elif type_ is not None:
+        if decl.initialiser is not None and [text for text, _ in islice(decl.tokens(), 3)] == ["decltype", "(", "auto"]:
+            check_picked(st, decl.initialiser)
         _scalar(st, decl, type_.kind)
     elif t.kind == "array":
         check_array(decl)

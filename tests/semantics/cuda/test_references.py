@@ -365,3 +365,37 @@ PARTS = [
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_parts_of_values_in_braces(read: Callable[..., Reading], tmp_path: Path) -> None:
     assert differences(read, LISTED, PARTS, tmp_path) == []
+
+
+PICKED = """#include <algorithm>
+__device__ void turns(int *a, int &n, const int &m) { n = 20; for (int i = 0; i < m; i++) a[i] = 1; }
+__device__ int both(const int &x, const int &y) { return x + y; }
+__global__ void k(int *a, int n) { int t = threadIdx.x, m = 2, k = 1; BODY }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("const int &r = std::max(m, k); m = 20; a[0] = r;", True),
+        ("auto &&r = std::min(m, k); m = 20; a[0] = r;", True),
+        ("decltype(auto) r = std::max(m, k); m = 20; a[0] = r;", True),
+        ("const int &r = std::clamp(m, 1, 50); m = 20; a[0] = r;", True),
+        ("const int &r = std::max((n, m), k); m = 20; a[0] = r;", True),
+        ("const int &r = std::min(a[t], a[t + 1]); a[0] = r; a[1] = r;", True),
+        ("turns(a, m, std::max(m, k));", True),
+        ("const int &r = std::max(n, k); m = 20; a[0] = r;", False),
+        ("const int &r = std::max({m, k, 3}); m = 20; a[0] = r;", False),
+        ("auto r = std::max(m, k); m = 20; a[0] = r + std::min(a[t], a[t + 1]);", False),
+        ("const int &r = max(m, k); m = 20; a[0] = r;", False),
+        ("turns(a, m, std::max(n, k)); a[0] = both(std::min(n, 4), std::max(2 * m, n));", False),
+    ],
+)
+def test_a_reference_to_the_least_is_one_to_an_argument(read: Callable[..., Reading], body: str, told: bool) -> None:
+    """It has what the argument has later, and is read from memory anew: these functions give numbers here."""
+    text = PICKED.replace("BODY", body)
+    if not told:
+        read(text, std="c++17")
+        return
+    with pytest.raises(CudaError, match=r"a reference to what '(min|max|clamp)' gives, which is one of its arguments"):
+        read(text, std="c++17")
