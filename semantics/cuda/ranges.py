@@ -210,7 +210,7 @@ class Walk:
         return Seen(e, Value())
 
     def _side(self, e: Expr, cond: Expr, holds: bool, at: Store) -> Seen:
-        """Room for a part that is evaluated only where a condition holds, or does not."""
+        """A part that is evaluated only where a condition holds, or does not."""
         outer, self.memo = self.memo, {}
         found = self._seen(e, self.assumed(cond, holds, at))
         self.memo = outer
