@@ -68,7 +68,7 @@ def stores(found: Analysis) -> tuple[str, int, int]:
         (GLOBAL + "A[min(i, n)] = 1;", "coalesced", 1),
         (GLOBAL + "A[max(i - 1, 0)] = 1;", "misaligned", 2),
         (GLOBAL + "V[min(i, n)].y = 1;", "uncoalesced", 3),
-        (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 4),
+        (GLOBAL + "A[t % 2 ? min(i, n) : max(i, n)] = 1;", "uncoalesced", 3),
         (GLOBAL + "A[t % 2 ? max(i, n) : i] = 1;", "uncoalesced", 3),
         (GLOBAL + "A[abs(i)] = 1;", "coalesced", 1),
         # values from conditionals
