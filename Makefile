@@ -25,7 +25,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 $(BIN)/python -m pip insta
 help:
 	@echo 'make demo    bounds of addSub3, printed and explained'
 	@echo 'make test    style, types, import rules, tests'
-	@echo 'make quick   the tests that are not slow, six of ten (under a minute on two cores)'
+	@echo 'make quick   the tests that are not slow, more than half (about a minute on two cores)'
 	@echo 'make bench   benchmarks (whole processes, against the clock)'
 	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
 	@echo 'make limits  docs/limits.md: what each limit of a search buys (minutes; MORE=1: ten times each, too)'

@@ -27,7 +27,7 @@ settings.load_profile(os.environ.get("WARPBOUND_PROFILE", "ci"))
 SLOW: Final = Path(__file__).parent / "slow.txt"
 LIMIT: Final = 0.03
 """Seconds of a processor that a test function takes on average, over its parameters, before it is slow: so that the
-others take less than a minute on two cores."""
+others take about a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
 DEAR_LIMIT: Final = 0.2
