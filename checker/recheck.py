@@ -1444,8 +1444,8 @@ class Lanes:
                 if share < n and len(window) == 1:
                     whole = [unreduced(array, v) for v in part]
                     n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
-                for ways in (clamped(list(part)) if len(window) == 1 else [], sided(list(part))):
-                    if share < n and ways:
+                for ways_of in (clamped, sided) if len(window) == 1 else (sided,):
+                    if share < n and (ways := ways_of(list(part))):
                         n = min(n, max(at_indices(array, [(v, ()) for v in way], window, share) for way in ways))
                 here += n - 1
             most = max(most, here)

@@ -77,8 +77,9 @@ def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwar
     given = [*values]
     found = _worst(what, given, array, hw, atoms)
     known = [v for v in given if v is not None]
-    if found.n > 1 and len(known) == len(given):
-        for ways in (_clamped(known, atoms), _sided(known, atoms)):
+    for ways_of in (_clamped, _sided) if len(known) == len(given) else ():
+        if found.n > 1:
+            ways = ways_of(known, atoms)
             most = max((_worst(what, way, array, hw, atoms) for way in ways), key=lambda c: c.n, default=found)
             found = min(found, most, key=lambda c: c.n)
     return found
