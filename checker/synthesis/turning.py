@@ -18,7 +18,7 @@ from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
 from checker.synthesis.outline import Block, Branch, Loop, Split
 from logic.assertions import Context, P, conj, opaque
-from logic.facts import Facts, said
+from logic.facts import Facts, compared, said
 from logic.potentials import (
     Leaf,
     Max0,
@@ -180,7 +180,7 @@ def _marks(fork: Fork, context: Context) -> tuple[Poly, ...]:
     return tuple(sym(Var(GHOST + x)) for x in flags if GHOST + x in fork.before.x and context.sigma.locals[x] == BOOL)
 
 
-def _compared(cond: Expr, p_: P, context: Context, facts: Facts) -> Iterator[Poly]:
+def _compared(cond: Expr, before: P, context: Context, facts: Facts) -> Iterator[Poly]:
     """Integers that are at least 1 where a comparison holds, or fails, for each in a test; two for tests of equality,
     or one where facts say which side is not the less. A flag is tested as what P says that it is."""
     stack, told = list(conj((cond,), context.sigma)), set[Expr]()
@@ -190,9 +190,7 @@ def _compared(cond: Expr, p_: P, context: Context, facts: Facts) -> Iterator[Pol
                 stack.extend(args)
             case Var() as flag if flag not in told:
                 told |= {flag}
-                stack.extend(
-                    e for f in p_ if isinstance(f, Op) and f.op == "==" for x, e in (f.args, f.args[::-1]) if x == flag
-                )
+                stack.extend(e for x, op, e in compared(before, either=True) if op == "==" and x == flag)
             case Op("<" | "<=" | ">" | ">=" | "==" | "!=" as op, (a, b)) if not (
                 opaque(a, context.sigma) or opaque(b, context.sigma)
             ):

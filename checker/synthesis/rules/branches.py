@@ -14,6 +14,7 @@ from checker.synthesis.rules.transformer import Analysis, Transformer
 from checker.synthesis.walk import Amount, Parts, Point, Proof, Walk, named
 from logic.assertions import P, assume, conj
 from logic.derivation import Value
+from logic.facts import compared
 from logic.source import Loc
 from logic.syntax import Expr, If, Op, Var, written
 
@@ -72,7 +73,7 @@ def _as_told(state: State, a: Analysis) -> State:
     for f in state.p:
         flag, holds = (f.args[0], False) if isinstance(f, Op) and f.op == "!" else (f, True)
         if isinstance(flag, Var):
-            told = (g.args[1] for g in state.p if isinstance(g, Op) and g.op == "==" and g.args[0] == flag)
+            told = (e for x, op, e in compared(state.p) if op == "==" and x == flag)
             found = conj((*found, *(c for e in told for c in assume((), e, a.sigma, holds))), a.sigma)
     return State(found, state.x)
 
