@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
+from itertools import accumulate, takewhile
+from typing import Final
 
 from semantics.cuda.clang import Node
 from semantics.cuda.errors import unsupported
+from semantics.cuda.lost import WORD, blanked
 from semantics.cuda.shapes import CASTS, bare
 from semantics.cuda.shim import is_index
 
@@ -72,11 +74,28 @@ def check_condition(node: Node) -> None:
             raise unsupported("a statement in a condition", node.loc, "Write it before.")
 
 
+def check_range(node: Node) -> None:
+    """Raises where the parentheses of a `for` over a range may hold a statement before that: libclang does not show it.
+    Of a loop that a macro makes, the text is the macro's name and arguments."""
+    (file, start, end), (_, body, _) = node.span, node.children[-1].span
+    text = blanked(node.unit.text(file)[start : body if body > start else end])
+    words = {word.decode("latin-1") for word in WORD.findall(text)}
+    depths = accumulate((c in b"([{") - (c in b")]}") for c in text)
+    if words & node.unit.macros.splitting or any(c == 0x3B and d <= 1 for c, d in zip(text, depths, strict=True)):
+        raise unsupported("a statement in the head of a range-based 'for'", node.loc, "Write it before.")
+
+
+_HEADS: Final = {"SWITCH_STMT": "switch", "CXX_FOR_RANGE_STMT": "for"}
+
+
 def declared_in(node: Node) -> Node | None:
-    """The variable that the head of a `switch` declares before its `;`, which libclang shows only where it is named;
-    None where that is not certain: the text from the parenthesis to the `;` has to be this declaration and no other."""
+    """The variable that the head of a `switch`, or of a `for` over a range, declares before its `;`, which libclang
+    shows only where it is named; None where that is not certain: the text from the parenthesis to the `;` has to be
+    this declaration and no other. None for other nodes, too."""
+    if node.kind not in _HEADS:
+        return None
     tokens = _nested(node)
-    if next(tokens, ("", 0, 0))[:2] != ("switch", node.span[1]):
+    if next(tokens, ("", 0, 0))[:2] != (_HEADS[node.kind], node.span[1]):
         return None
     head = [*takewhile(lambda token: (token[0], token[2]) != (")", 0), tokens)]
     ends = [at for text, at, depth in head if text == ";" and depth == 1]

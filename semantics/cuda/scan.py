@@ -9,6 +9,7 @@ from typing import Final
 from semantics.cuda.clang import Node
 from semantics.cuda.ctype import CType, innermost
 from semantics.cuda.errors import CudaError
+from semantics.cuda.heads import declared_in
 
 METHODS: Final = ("CXX_METHOD", "CONVERSION_FUNCTION")
 
@@ -33,7 +34,13 @@ def count_changes(body: Node, changed: Counter[int]) -> None:
         if here.kind == "LAMBDA_EXPR" and is_generic(here):  # what it does is not known yet
             named = [n.referenced for n in here.walk() if n.kind == "DECL_REF_EXPR"]
             changed.update(decl.identity for decl in named if decl is not None)
-        stack.extend((c, depth + 1) for c in here.children)
+        stack.extend((c, depth + 1) for c in _parts(here))
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    """The parts of a node, and what its head declares, which libclang does not list."""
+    declared = declared_in(node)
+    return node.children if declared is None else (declared, *node.children)
 
 
 def is_generic(node: Node) -> bool:
@@ -58,7 +65,7 @@ def loop_counters(body: Node) -> set[int]:
         first = here.children[0] if here.kind == "FOR_STMT" and len(here.children) == 4 else None
         counter = variable(first.children[0]) if first and first.kind == "BINARY_OPERATOR" else None
         if first is None or counter is None or first.operator != "=" or not _counts(counter, body):
-            stack.extend((c, inside) for c in here.children)
+            stack.extend((c, inside) for c in _parts(here))
             continue
         own.add(counter.identity)
         seen |= {counter.identity} & inside

@@ -74,7 +74,7 @@ from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
 from semantics.cuda.flags import go_flag, label_flag, live_flag, next_flag, opposite, staying
-from semantics.cuda.heads import check_condition, check_if, counts_alone, declared_in, header, in_order
+from semantics.cuda.heads import check_condition, check_if, check_range, counts_alone, declared_in, header, in_order
 from semantics.cuda.hidden import of_range
 from semantics.cuda.implied import implied, kept, told
 from semantics.cuda.jumps import (
@@ -427,6 +427,11 @@ def _range(st: State, node: Node) -> None:
     """`for (x : array) body` is `for (i = 0; i < n; i++) {x = array[i]; body}`, with an i that nobody sees; over an
     object it is `for (b = o.begin(), e = o.end(); b != e; ++b) {x = *b; body}`."""
     x, over, body = node.children
+    before = declared_in(node)
+    if before is None:
+        check_range(node)
+    else:
+        declaration(st, before)
     begin = next((n.referenced for n in x.walk() if n.kind == "DECL_REF_EXPR" and n.name.startswith("__begin")), None)
     listed = over
     while listed.kind == "UNEXPOSED_EXPR" and len(listed.children) == 1:
