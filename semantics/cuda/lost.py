@@ -108,9 +108,12 @@ def _declared(head: Sequence[bytes], macros: Collection[bytes]) -> set[bytes]:
 
 
 def _alias(head: Sequence[bytes], macros: Collection[bytes]) -> bytes | None:
-    """The name of `using NAME = ..`, which may be a template, where nothing else in it may declare anything."""
+    """The name of `using NAME = ..`, which may be a template, or of `namespace NAME = ..`, where nothing else in it may
+    declare anything."""
     if any(token in macros for token in head):
         return None
+    if head[:1] == [b"namespace"] and head[2:3] == [b"="]:
+        return head[1]
     plain = _without_arguments(head, macros)
     at = 3 if plain[:3] == [b"template", b"<", b">"] else 0
     named = plain[at : at + 1] == [b"using"] and plain[at + 2 : at + 3] == [b"="]

@@ -158,7 +158,11 @@ def test_a_word_is_a_function_s_own_only_where_all_of_its_mentions_are(read: Rea
 def test_an_alias_that_is_lost_concerns_what_names_it(read: Read) -> None:
     """It declares its name, and what is declared within it: not what its type is made of."""
     text = "template <class T> struct Of {};\n%s\n__global__ void k(Of<int> a, int *A) { A[threadIdx.x * %s] = 1; }\n"
-    for alias in ("using W = lib::Mat<Of<int>, dims<2>>;", "template <class T> using W = lib::Mat<Of<T>>;"):
+    for alias in (
+        "using W = lib::Mat<Of<int>, dims<2>>;",
+        "template <class T> using W = lib::Mat<Of<T>>;",
+        "namespace W = lib::Of;",
+    ):
         assert show_stmt(read(text % (alias, "3"), "k").kernel.body) == "A[tid.x * 3] <- 1;"
         with pytest.raises(CudaError):
             read(text % (f"constexpr int W = 2; namespace q {{ {alias}", "W") + "}", "k")
@@ -218,6 +222,8 @@ def test_errors_in_what_a_kernel_uses_are_errors(read: Read) -> None:
             b"",
         ),
         (b"using F = lib::Foo<Bar>; template <class T> using G = Foo<T>;", b"F G", b"lib Foo Bar T"),
+        (b"namespace q = Foo::n;", b"q", b"Foo n"),
+        (b"namespace DEFINE = Foo;", b"DEFINE Foo", b""),
         (b"using F = Foo<struct S>; using DEFINE = Foo; using a::Bar;", b"F S DEFINE Foo Bar", b""),
         (b"DEFINE<W, U> V; int a = b < c, d > e; DEFINE::f g;", b"W U V d e DEFINE g", b""),
     ],
