@@ -141,6 +141,17 @@ def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
     return found
 
 
+def told_of_launches(reading: Reading, context: Context, file: str) -> Reading:
+    """The reading with what its source says against the assumptions of a context among its remarks; warns of that."""
+    from checker.report.launches import contradicted
+
+    name = reading.kernel.name
+    for place, told in contradicted(reading, with_facts(context, reading.facts)):
+        print(f"{place or file}: warning: {name}: {told}", file=sys.stderr)
+        reading = replace(reading, remarks=tuple(dict.fromkeys((*reading.remarks, told))))
+    return reading
+
+
 def assumptions_about(texts: Sequence[str], sigma: Signature) -> list[str]:
     """The --assume texts for which a kernel has the parameters and arrays."""
     from logic.source import SourceError

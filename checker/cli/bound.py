@@ -17,6 +17,7 @@ from checker.cli.assumed import (
     check_assumptions,
     facts_alone,
     launch_of,
+    told_of_launches,
     under,
     usable_assumptions,
     with_facts,
@@ -381,7 +382,6 @@ def outlined(
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
     from checker.refutation.contracts import granted
-    from checker.report.launches import contradicted
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.contracts import arrays_of
@@ -406,9 +406,7 @@ def outlined(
     context = replace(
         context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(launch.contracts)), launch=launch
     )
-    for place, told in contradicted(reading, with_facts(context, reading.facts)):
-        print(f"{place or args.file}: warning: {reading.kernel.name}: {told}", file=sys.stderr)
-        reading = replace(reading, remarks=tuple(dict.fromkeys((*reading.remarks, told))))
+    reading = told_of_launches(reading, context, args.file)
     return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
 
 

@@ -14,6 +14,7 @@ from checker.cli.assumed import (
     check_assumptions,
     facts_alone,
     launch_of,
+    told_of_launches,
     under,
     warn_of_data,
 )
@@ -208,6 +209,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     context = replace(
         context, sigma=replace(check_kernel(given.kernel), stable=arrays_of(launch.contracts)), launch=launch
     )
+    reading = told_of_launches(reading, context, path)
     return Outline(given.kernel, context, given.body), reading.notes
 
 

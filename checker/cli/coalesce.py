@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli import fleet
-from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, under
+from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, told_of_launches, under
 from checker.cli.bound import certificate_of, chosen_kernels, file_name, origin_of, told_of
 from checker.cli.options import (
     add_data_options,
@@ -232,6 +232,7 @@ def _context(
     hints = annotated(args, reading.kernel)
     reading = replace(reading, kernel=hints.kernel)
     context = replace(context, sigma=check_kernel(reading.kernel))
+    reading = told_of_launches(reading, context, args.file)
     return context, stated, reading, [*reading.notes, *notes], hints.body
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, under
+from checker.cli.assumed import add_launch_options, check_assumptions, launch_of, told_of_launches, under
 from checker.cli.machine import SUFFIX
 from checker.cli.options import (
     add_output_options,
@@ -140,6 +140,7 @@ def _job(
     reading = under(reading, context, oracle)
     hints = annotated(args, reading.kernel)
     kernel, context = hints.kernel, replace(context, sigma=check_kernel(hints.kernel))
+    reading = told_of_launches(replace(reading, kernel=kernel), context, path)
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
     broken = excluded(report.point(row, at), context) or report.broken(limits, at)

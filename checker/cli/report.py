@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     certificate."""
     from checker.oracles import Oracles
     from checker.report import audit as report
-    from checker.report.launches import judge
+    from checker.report.launches import contradicted, judge
 
     args.files = certificates(args.files, args.include, args.exclude)
     at, launched = point(args.at), _asked(args)
@@ -137,6 +138,9 @@ def run(args: argparse.Namespace) -> int:
     rows = [report.row(a, at, other, told, d.spent) for (a, other, told), d in zip(held, ran, strict=True)]
     known = [launched or [launch for s in named(a.certificate.name) for launch in s.launches] for a in found]
     judge(rows, known, [a.certificate.context for a in found])
+    for a, own in zip(found, rows, strict=True):
+        against = [contradicted(s.reading, a.certificate.context, sizes=False) for s in named(a.certificate.name)]
+        own["warnings"] += dict.fromkeys(told for _, told in chain.from_iterable(against))
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
     since = [report.change_row(change) for change in changes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import islice, product
 from math import prod
@@ -101,6 +102,29 @@ def outside(contract: Contract, at: tuple[int, ...], params: Mapping[str, Value]
 def _at(at: tuple[int, ...], params: Mapping[str, Value]) -> dict[str, Value]:
     """The values of parameters, and of a contract's variables."""
     return {**params, **{f"{BOUND}{k}": i for k, i in enumerate(at)}}
+
+
+def misdeclared(contract: Contract, tables: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], int] | None:
+    """The elements of constant tables that break a contract as they are declared, at the first indices where they do;
+    None where none is seen to. Where a range ends with a parameter it is taken to go on.
+
+    >>> from logic.contracts import element
+    >>> small = Contract(((Const(0), Param("n")),), Op("<=", (element("A", Var("?i0")), Const(2))))
+    >>> misdeclared(small, {"A": [1, 4]}), misdeclared(small, {"A": [1, 2]}), misdeclared(small, {"B": [4]})
+    ({('A', 1): 4}, None, None)
+    """
+    if not contract.arrays or not contract.arrays <= tables.keys():
+        return None
+    end = Const(min(len(tables[name]) for name in contract.arrays))
+    ranges = [(low, high if high is None or isinstance(high, Const) else end) for low, high in contract.ranges]
+    whole = replace(contract, ranges=tuple(ranges))
+    with suppress(Missing, Untested):
+        at = broken(whole, {}, tables, whole=True)
+        if at is not None and outside(whole, at, {}, tables) is None:
+            reads = [t for t in subterms(contract.fact) if isinstance(t, Op) and t.op.startswith(ELEMENT)]
+            places = [(t.op.removeprefix(ELEMENT), int(_value(t.args[0], _at(at, {}), tables))) for t in reads]
+            return {(name, i): tables[name][i] for name, i in places}
+    return None
 
 
 def missing(contract: Contract, params: Mapping[str, Value], arrays: Arrays) -> dict[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from checker.certificates.claims import excluded, extent
+from checker.refutation.contracts import misdeclared
 from logic.assertions import Context, Dim
 from logic.source import Loc
 from logic.syntax import Write, statements
@@ -49,30 +50,36 @@ def _sizes(launch: Sizes) -> dict[str, int]:
     }
 
 
-def contradicted(reading: Reading, context: Context) -> list[tuple[Loc | None, str]]:
-    """The assumptions of a claim about launches that those in the source do not keep, in words: each once, at the first
-    launch that breaks it."""
+def contradicted(reading: Reading, context: Context, sizes: bool = True) -> list[tuple[Loc | None, str]]:
+    """The assumptions of a claim about launches and constant tables that those in the source do not keep, in words,
+    each once, at the first launch that breaks it. Without `sizes`: nothing of launches that it does not speak of."""
     found: dict[str, Loc | None] = {}
     for launch in reading.launched:
-        for told in _contradicting(reading, launch, context):
+        for told in _contradicting(reading, launch, context, sizes):
             found.setdefault(told, launch.loc)
+    for contract in context.launch.contracts:
+        if broken := misdeclared(contract, reading.tables):
+            held = " and ".join(f"{name}[{i}] as {value}" for (name, i), value in broken.items())
+            found.setdefault(f"the source declares {held}, and this assumes {contract}", reading.kernel.loc)
     return [(loc, told) for told, loc in found.items()]
 
 
-def _contradicting(reading: Reading, launch: Launched, context: Context) -> list[str]:
-    sizes = Sizes(launch.grid or OPEN, launch.block or OPEN, "source")
+def _contradicting(reading: Reading, launch: Launched, context: Context, sizes: bool) -> list[str]:
+    own = Sizes(launch.grid or OPEN, launch.block or OPEN, "source")
     found = []
-    if told := unspoken(context, sizes):
+    if told := unspoken(context, own):
+        if not sizes:
+            return []
         found.append(told)
-    elif launch.numbers and (fact := excluded({**dict(launch.numbers), **_sizes(sizes)}, context)):
-        own = [f"{name} = {n}" for name, n in launch.numbers if re.search(rf"\b{re.escape(name)}\b", fact)]
-        found.append(f"the source launches it with {', '.join(own)}, and this assumes {fact}")
+    elif launch.numbers and (fact := excluded({**dict(launch.numbers), **_sizes(own)}, context)):
+        given = [f"{name} = {n}" for name, n in launch.numbers if re.search(rf"\b{re.escape(name)}\b", fact)]
+        found.append(f"the source launches it with {', '.join(given)}, and this assumes {fact}")
     memory = {a.name for a in reading.kernel.arrays if a.space == "global"}
-    passed = {name: given for name, given in launch.pointers if _leads(name, memory)}
+    passed = {name: pointer for name, pointer in launch.pointers if _leads(name, memory)}
     whole = context.hardware.alignment
-    for name, given in passed.items():
-        if given.offset is None or given.offset % whole:
-            told = f"the source passes {given.text} as '{name}'"
+    for name, pointer in passed.items():
+        if pointer.offset is None or pointer.offset % whole:
+            told = f"the source passes {pointer.text} as '{name}'"
             found.append(f"{told}, and this assumes that it is at a multiple of {whole} bytes")
     changed = {s.array for s in statements(reading.kernel.body) if isinstance(s, Write)}
     for kept in (name for name in passed if _leads(name, context.sigma.stable)):

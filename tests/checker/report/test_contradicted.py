@@ -105,3 +105,70 @@ def test_nothing_is_told_of_others(code: str, tmp_path: Path, capsys: pytest.Cap
     for kernel in ("k", "few", "data", "s"):
         main(["bound", str(source), "--kernel", kernel, "--metric", "sectors", "--block", "32"])
         assert "the source" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def shifted(tmp_path: Path) -> Path:
+    """A source whose kernel has an annotated bound, launched with an array that does not begin where it should."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        "//@ metric sectors;\n//@ launch block = 32, grid = 4;\n"
+        "__global__ void k(float *a, int n) {\n    //@ potential 4;\n    a[threadIdx.x] = n;\n}\n"
+        "void go(float *d) { k<<<4, 32>>>(d + 1, 3); }\n"
+    )
+    return source
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("bound",), ("check",), ("coalesce", "--quick"), ("predict", "--device", "gtx280", "--at", "n=3")],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_launches_tells(
+    command: tuple[str, ...], shifted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([command[0], str(shifted), *command[1:], "--format", "json"])
+    out, err = capsys.readouterr()
+    (warning,) = [line for line in err.splitlines() if "the source" in line]
+    assert warning == f"{shifted}:7:22: warning: k: the source passes d + 1 as 'a', {AT}"
+    assert f"passes d + 1 as 'a', {AT}" in out
+
+
+def test_a_report_tells_of_the_source_that_it_is_given(shifted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof = shifted.with_suffix(".json")
+    main(["bound", str(shifted), "--metric", "sectors", "--certificate", str(proof)])
+    capsys.readouterr()
+    main(["report", str(proof), "--source", str(shifted), "--format", "json"])
+    (row,) = json.loads(capsys.readouterr().out)["certificates"]
+    assert any(f"passes d + 1 as 'a', {AT}" in text for text in row["warnings"])
+
+
+TABLES = """
+__constant__ int t[4] = {1, 9, 2, 3};
+//@ requires CONTRACT;
+__global__ void k(int *a, int n) { for (int i = 0; i < t[n & 3]; i++) a[8 * threadIdx.x + i] = i; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("contract", "told"),
+    [
+        ("forall i in [0, 4): t[i] <= 2", "t[1] as 9"),
+        ("forall i: t[i] <= 8", "t[1] as 9"),
+        ("forall i in [2, n): t[i] <= 2", "t[3] as 3"),
+        ("forall i in [0, 3): t[i] <= t[i + 1]", "t[1] as 9 and t[2] as 2"),
+        ("forall i in [0, n): t[i] <= 9", ""),
+        ("forall i in [2, n): t[i] <= t[i + 1]", ""),
+        ("forall i in [n, 4): t[i] <= 3", ""),
+        ("forall i: t[i] <= n", ""),
+    ],
+)
+def test_a_contract_that_constant_data_break_is_told(
+    contract: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(TABLES.replace("CONTRACT", contract))
+    main(["bound", str(source), "--metric", "sectors", "--block", "32"])
+    warned = [line for line in capsys.readouterr().err.splitlines() if "the source declares" in line]
+    assert len(warned) == bool(told)
+    assert all(f"{source}:4:17: warning: k: the source declares {told}, and this assumes forall " in w for w in warned)
