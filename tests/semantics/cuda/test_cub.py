@@ -312,13 +312,40 @@ def test_a_warp_that_is_not_whole(read: Read) -> None:
     assert ran.arrays["A"][0] == 47
 
 
+MERGES: Final = {
+    "BlockMergeSort<int, 64, 3>": (64, "S(s).Sort(w, less);", False),
+    "BlockMergeSort<int, 32, 3, int, 2>": (64, "S(s).StableSort(w, x, less);", False),
+    "WarpMergeSort<int, 3, 16, int>": (16, "S(s).Sort(w, x, less);", False),
+    "WarpMergeSort<int, 3>": (32, "S(s).Sort(w, less, n, 99);", True),
+    "BlockMergeSort<int, 64, 3, int>": (64, "S(s).Sort(w, x, less, n, 99);", True),
+}
+"""Sorts by merging: of how many threads, how they are called, and whether only n of the items count."""
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_sorts_by_merging(read: Read, name: str) -> None:
+    """The values are the places that the keys had. Each key is there several times: a stable sort keeps their order."""
+    threads, sorts, some = MERGES[name]
+    storage = f"S::TempStorage all[{64 // threads}]; S::TempStorage &s = all[t / {threads}];"
+    valued = "w, x" in sorts
+    body = (
+        f"typedef cub::{name} S; __shared__ {storage} "
+        "auto less = [](int a, int b) { return a < b; }; int w[3], x[3]; "
+        f"for (int i = 0; i < 3; i++) {{ x[i] = 3 * t + i; w[i] = V[x[i]]; }} {sorts} "
+        f"for (int i = 0; i < 3; i++) A[3 * t + i] = {'x' if valued else 'w'}[i];"
+    )
+    values, n = [(7 * i * i + 3 * i) % 48 for i in range(192)], 80
+    ran = vectorised.run(read(kernel(body)).kernel, (64, 1, 1), (1, 1, 1), {"n": n}, {"V": values})
+    for first in range(0, 192, 3 * threads):
+        valid = range(first, first + min(n if some else 192, 3 * threads))
+        wanted = sorted(valid, key=lambda i: values[i])
+        assert [ran.arrays["A"].get(i, 0) for i in valid] == [i if valued else values[i] for i in wanted]
+
+
 def test_refused(refused: Refused) -> None:
     sliced = "typedef cub::BlockExchange<int, 96, 2, true> E; __shared__ E::TempStorage s; int w[2] = {t, v};"
     refused(kernel(f"{sliced} E(s).StripedToBlocked(w); A[t] = w[0];"), "this algorithm is not supported")
     shuffled = "typedef cub::WarpExchange<int, 2, 32, cub::WARP_EXCHANGE_SHUFFLE> E; __shared__ E::TempStorage s;"
     refused(kernel(f"{shuffled} int w[2] = {{t, v}}; E(s).StripedToBlocked(w, w);"), "this algorithm is not supported")
-    for name in ("BlockMergeSort<int, 96, 1, int>", "WarpMergeSort<int, 1>"):
-        sort = f"typedef cub::{name} S; __shared__ S::TempStorage s; int w[1] = {{v}}; S(s).Sort(w); A[t] = w[0];"
-        refused(kernel(sort), "sorting by CUB in a kernel is not supported, in 'Sort'")
     counts = "typedef cub::BlockHistogram<int, 96, 1, 9> H; __shared__ H::TempStorage s; __shared__ int c[9]; int w[1];"
     refused(kernel(f"{counts} H(s).Histogram(w, c);"), "sorting by CUB in a kernel is not supported")

@@ -699,20 +699,123 @@ struct BlockRadixSort {
   }
 };
 
+/* --- sorting by merging -------------------------------------------------------------------------------------------- */
+
+/* Each thread sorts its items by exchanges of neighbours. Then groups of twice as many threads each time merge two
+   sorted halves: all write their items, search for where theirs begin in both halves, and take the smaller ones. */
+template <int> struct __w_size {};
+struct __w_every { __device__ int upto(int place) const { return place; } };
+struct __w_first { int valid; __device__ int upto(int place) const { return min(valid, place); } };
+template <class K, int X, int N, class V, bool WARP> struct __w_merges {
+  typedef typename __w_kind<V>::type __w_value;
+  struct TempStorage { K __w_keys[X * N + 1]; __w_value __w_values[X * N + 1]; };
+  __device__ static void __w_meet() { if (WARP) __syncwarp(); else __syncthreads(); }
+  template <class F> __device__ static void __w_own(K (&keys)[N], F less) {
+    for (int i = 0; i < N; i++)
+      for (int j = i & 1; j < N - 1; j += 2)
+        if (less(keys[j + 1], keys[j])) { K key = keys[j]; keys[j] = keys[j + 1]; keys[j + 1] = key; }
+  }
+  template <class F> __device__ static void __w_own(K (&keys)[N], __w_value (&values)[N], F less) {
+    for (int i = 0; i < N; i++)
+      for (int j = i & 1; j < N - 1; j += 2)
+        if (less(keys[j + 1], keys[j])) {
+          K key = keys[j]; keys[j] = keys[j + 1]; keys[j + 1] = key;
+          __w_value value = values[j]; values[j] = values[j + 1]; values[j + 1] = value;
+        }
+  }
+  /* What is no item becomes as large as the largest one of its thread. */
+  template <class F> __device__ static void __w_filled(int thread, K (&keys)[N], F less, int valid, K last) {
+    for (int i = 1; i < N; i++)
+      if (N * thread + i < valid) last = less(last, keys[i]) ? keys[i] : last;
+      else keys[i] = last;
+  }
+  /* Two halves of SIZE items each: `taken` says from where each item of this thread comes. */
+  template <int SIZE, class F, class I>
+  __device__ static void __w_merge(TempStorage &s, int thread, K (&keys)[N], F less, I items, int (&taken)[N]) {
+    int start = thread / (2 * SIZE / N) * 2 * SIZE, at = thread % (2 * SIZE / N) * N;
+    __w_meet();
+    for (int i = 0; i < N; i++) s.__w_keys[N * thread + i] = keys[i];
+    __w_meet();
+    int first = items.upto(start), middle = items.upto(first + SIZE), end = items.upto(middle + SIZE);
+    int before = items.upto(at), low = max(0, before - (end - middle)), high = min(before, middle - first);
+    for (int left = SIZE; left > 0; left /= 2)
+      if (low < high) {
+        int half = (low + high) / 2;
+        if (less(s.__w_keys[middle + before - 1 - half], s.__w_keys[first + half])) high = half;
+        else low = half + 1;
+      }
+    int a = first + low, b = middle + before - low;
+    K one = s.__w_keys[a], other = s.__w_keys[b];
+    for (int i = 0; i < N; i++) {
+      bool second = b < end && (a >= middle || less(other, one));
+      keys[i] = second ? other : one;
+      taken[i] = second ? b : a;
+      if (second) { b++; other = s.__w_keys[b]; }
+      else { a++; one = s.__w_keys[a]; }
+    }
+  }
+  template <class F, class I> __device__ static void __w_all(__w_size<X * N>, TempStorage &, int, K (&)[N], F, I) {}
+  template <class F, class I>
+  __device__ static void __w_all(__w_size<X * N>, TempStorage &, int, K (&)[N], __w_value (&)[N], F, I) {}
+  template <int SIZE, class F, class I>
+  __device__ static void __w_all(__w_size<SIZE>, TempStorage &s, int thread, K (&keys)[N], F less, I items) {
+    int taken[N];
+    __w_merge<SIZE>(s, thread, keys, less, items, taken);
+    __w_all(__w_size<2 * SIZE>(), s, thread, keys, less, items);
+  }
+  template <int SIZE, class F, class I>
+  __device__ static void __w_all(
+    __w_size<SIZE>, TempStorage &s, int thread, K (&keys)[N], __w_value (&values)[N], F less, I items) {
+    int taken[N];
+    __w_merge<SIZE>(s, thread, keys, less, items, taken);
+    __w_meet();
+    for (int i = 0; i < N; i++) s.__w_values[N * thread + i] = values[i];
+    __w_meet();
+    for (int i = 0; i < N; i++) values[i] = s.__w_values[taken[i]];
+    __w_all(__w_size<2 * SIZE>(), s, thread, keys, values, less, items);
+  }
+};
+#define SORTS(NAME, MERGES) \
+  template <class F> __device__ void NAME(K (&keys)[N], F less) const { \
+    MERGES::__w_own(keys, less); \
+    MERGES::__w_all(__w_size<N>(), *__w_at, __w_who(), keys, less, __w_every()); \
+  } \
+  template <class F> __device__ void NAME(K (&keys)[N], F less, int valid, K last) const { \
+    MERGES::__w_filled(__w_who(), keys, less, valid, last); \
+    if (N * __w_who() < valid) MERGES::__w_own(keys, less); \
+    MERGES::__w_all(__w_size<N>(), *__w_at, __w_who(), keys, less, __w_first{valid}); \
+  } \
+  template <class F> __device__ void NAME(K (&keys)[N], __w_value (&values)[N], F less) const { \
+    MERGES::__w_own(keys, values, less); \
+    MERGES::__w_all(__w_size<N>(), *__w_at, __w_who(), keys, values, less, __w_every()); \
+  } \
+  template <class F> __device__ void NAME(K (&keys)[N], __w_value (&values)[N], F less, int valid, K last) const { \
+    MERGES::__w_filled(__w_who(), keys, less, valid, last); \
+    if (N * __w_who() < valid) MERGES::__w_own(keys, values, less); \
+    MERGES::__w_all(__w_size<N>(), *__w_at, __w_who(), keys, values, less, __w_first{valid}); \
+  }
+template <class K, int X, int N, class V = NullType, int Y = 1, int Z = 1> struct BlockMergeSort {
+  typedef __w_merges<K, X * Y * Z, N, V, false> __w_merge;
+  typedef typename __w_merge::TempStorage TempStorage;
+  typedef typename __w_merge::__w_value __w_value;
+  TempStorage *__w_at;
+  __device__ BlockMergeSort(TempStorage &s) : __w_at(&s) {}
+  __device__ static int __w_who() { return __w_thread(); }
+  SORTS(Sort, __w_merge) SORTS(StableSort, __w_merge)
+};
+template <class K, int N, int L = 32, class V = NullType, int P = 0> struct WarpMergeSort {
+  typedef __w_merges<K, L, N, V, true> __w_merge;
+  typedef typename __w_merge::TempStorage TempStorage;
+  typedef typename __w_merge::__w_value __w_value;
+  TempStorage *__w_at;
+  __device__ WarpMergeSort(TempStorage &s) : __w_at(&s) {}
+  __device__ static int __w_who() { return __w_thread() % L; }
+  SORTS(Sort, __w_merge) SORTS(StableSort, __w_merge)
+};
+#undef SORTS
+
 /* --- what moves items in ways that are not said -------------------------------------------------------------------- */
 
-template <class K, int X, int N, class V = NullType, int... P> struct BlockMergeSort {
-  struct TempStorage { K __w_keys[X * N]; };
-  __device__ BlockMergeSort(TempStorage &) {}
-  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
-  template <class... G> __device__ void StableSort(G &&...) const { __w_sorts(); }
-};
-template <class K, int N, int L = 32, class V = NullType, int... P> struct WarpMergeSort {
-  struct TempStorage { K __w_keys[L * N]; };
-  __device__ WarpMergeSort(TempStorage &) {}
-  template <class... G> __device__ void Sort(G &&...) const { __w_sorts(); }
-  template <class... G> __device__ void StableSort(G &&...) const { __w_sorts(); }
-};
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 /* By atomics: all threads set the counts to zero, and add one for each of their items. */
 template <class T, int X, int N, int BINS, BlockHistogramAlgorithm A = BLOCK_HISTO_SORT, int Y = 1, int Z = 1>
