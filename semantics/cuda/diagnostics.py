@@ -14,6 +14,7 @@ from typing import Final
 
 from semantics.cuda.clang import Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
+from semantics.cuda.extended import check_widths
 from semantics.cuda.families import destroyed_by, overriding
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
@@ -85,6 +86,7 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
     if (found := _of_the_host(kernel)) is not None:
         raise CudaError(f"'{found.name}' is of the host", found.loc, "Pass the kernel what is in it.")
+    check_widths(unit, used, lambda: reach.words, _macros(unit), _declarations)
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
 
