@@ -8,6 +8,7 @@ extern "C" __attribute__((device)) void __syncthreads();
 #pragma push_macro("VECTORS")
 #pragma push_macro("STORE")
 #pragma push_macro("REDUCED")
+#pragma push_macro("LANES")
 #define __CUDACC__ 1
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
@@ -208,7 +209,7 @@ __device__ void __syncwarp(unsigned int mask = 0xffffffff);
 __device__ int __syncthreads_count(int);
 __device__ int __syncthreads_and(int);
 __device__ int __syncthreads_or(int);
-__device__ int clock();
+__device__ clock_t clock();
 __device__ dim3 __clusterDim(); __device__ unsigned __clusterDimIsSpecified(); __device__ dim3 __clusterIdx();
 __device__ dim3 __clusterGridDimInClusters(); __device__ dim3 __clusterRelativeBlockIdx();
 __device__ unsigned __clusterRelativeBlockRank(); __device__ unsigned __clusterSizeInBlocks();
@@ -220,14 +221,13 @@ template <class _Tp> __device__ _Tp __ldcv(const _Tp *);
 template <class _Tp> struct __warpbound_is { typedef _Tp type; };
 #define STORE(F) template <class _Tp> __device__ void F(_Tp *, typename __warpbound_is<_Tp>::type);
 STORE(__stcs) STORE(__stcg) STORE(__stwb) STORE(__stwt)
-template <class _Tp> __device__ _Tp __shfl(_Tp, int, int = 0);
-template <class _Tp> __device__ _Tp __shfl_up(_Tp, unsigned, int = 0);
-template <class _Tp> __device__ _Tp __shfl_down(_Tp, unsigned, int = 0);
-template <class _Tp> __device__ _Tp __shfl_xor(_Tp, int, int = 0);
-template <class _Tp> __device__ _Tp __shfl_sync(unsigned, _Tp, int, int = 0);
-template <class _Tp> __device__ _Tp __shfl_up_sync(unsigned, _Tp, unsigned, int = 0);
-template <class _Tp> __device__ _Tp __shfl_down_sync(unsigned, _Tp, unsigned, int = 0);
-template <class _Tp> __device__ _Tp __shfl_xor_sync(unsigned, _Tp, int, int = 0);
+/* Of narrow integers CUDA has none, so they become int. */
+template <class _Tp, bool = __is_arithmetic(_Tp) || (__is_enum(_Tp) && __is_convertible(_Tp, int))>
+struct __warpbound_lanes { typedef _Tp type; };
+template <class _Tp> struct __warpbound_lanes<_Tp, true> { typedef decltype(+_Tp()) type; };
+#define LANES(F, T) template <class _Tp> __device__ typename __warpbound_lanes<_Tp>::type __shfl##F(_Tp, T, int = 0); \
+  template <class _Tp> __device__ typename __warpbound_lanes<_Tp>::type __shfl##F##_sync(unsigned, _Tp, T, int = 0);
+LANES(, int) LANES(_up, unsigned) LANES(_down, unsigned) LANES(_xor, int)
 __device__ int __any(int); __device__ int __all(int); __device__ unsigned __ballot(int);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
 __device__ unsigned __ballot_sync(unsigned, int); __device__ unsigned __activemask();
@@ -243,6 +243,7 @@ __device__ int __reduce_max_sync(unsigned, int);
 #pragma pop_macro("VECTORS")
 #pragma pop_macro("STORE")
 #pragma pop_macro("REDUCED")
+#pragma pop_macro("LANES")
 #include "headers/warpbound_math.h"
 #include "headers/warpbound_textures.h"
 #include "headers/warpbound_host.h"

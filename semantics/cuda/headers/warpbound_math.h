@@ -46,10 +46,11 @@ REAL1(sinh) REAL1(cosh) REAL1(tanh) REAL1(asinh) REAL1(acosh) REAL1(atanh) REAL1
 REAL1(erf) REAL1(erfc) REAL1(erfinv) REAL1(erfcinv) REAL1(erfcx) REAL1(normcdf) REAL1(normcdfinv)
 REAL1(lgamma) REAL1(tgamma) REAL1(floor) REAL1(ceil) REAL1(round) REAL1(rint) REAL1(nearbyint) REAL1(trunc) REAL1(fabs)
 PLAIN1(j0) PLAIN1(j1) PLAIN1(y0) PLAIN1(y1) PLAIN1(cyl_bessel_i0) PLAIN1(cyl_bessel_i1)
-HD double jn(int, double); HD float jnf(int, float); HD double yn(int, double); HD float ynf(int, float);
+HD double jn(int, double); HD float jn(int, float); HD float jnf(int, float);
+HD double yn(int, double); HD float yn(int, float); HD float ynf(int, float);
 FLOATS2(pow) REAL2(fmod) REAL2(atan2) REAL2(hypot) REAL2(fmin) REAL2(fmax) REAL2(fdim) REAL2(copysign)
 REAL2(remainder) REAL2(nextafter) REAL2(rhypot)
-HD float pow(float, int); HD double pow(double, int);
+HD double pow(double, int); inline HD double pow(float x, int y) { return pow((double)x, y); }
 template <class _Tp, class _Up> HD typename __warpbound_if<__is_arithmetic(_Tp) && __is_arithmetic(_Up) &&
   (__is_integral(_Tp) || (__is_integral(_Up) && !__is_same(_Up, int))), double>::type pow(_Tp, _Up);
 REAL3(fma) REAL3(norm3d) REAL3(rnorm3d)
@@ -57,7 +58,7 @@ HD float norm4df(float, float, float, float); HD double norm4d(double, double, d
 HD float rnorm4df(float, float, float, float); HD double rnorm4d(double, double, double, double);
 HD float fdividef(float, float); HD double nan(const char *); HD float nanf(const char *);
 WHOLE(bool, isnan) WHOLE(bool, isinf) WHOLE(bool, isfinite) WHOLE(bool, signbit) HD bool isnormal(float);
-HD bool isnormal(double); HD bool finite(double); HD bool finitef(float);
+HD bool isnormal(double); HD int finite(double); HD int finitef(float);
 HD int __isnan(double); HD int __isnanf(float); HD int __isinf(double); HD int __isinff(float); HD int __finite(double);
 HD int __finitef(float); HD int __signbit(double); HD int __signbitf(float);
 WHOLE(int, ilogb) WHOLE(long, lrint) WHOLE(long, lround) WHOLE(long long, llrint) WHOLE(long long, llround)

@@ -81,7 +81,9 @@ TRAIT(add_lvalue_reference, __add_lvalue_reference(_Tp)) TRAIT(add_rvalue_refere
 TRAIT(decay, __decay(_Tp)) TRAIT(make_signed, __make_signed(_Tp)) TRAIT(make_unsigned, __make_unsigned(_Tp))
 TRAIT(underlying_type, __underlying_type(_Tp))
 template <class _Tp> struct alignment_of : integral_constant<size_t, alignof(_Tp)> {};
-template <class _Tp> struct rank : integral_constant<size_t, __array_rank(_Tp)> {};
+template <class _Tp> struct rank : integral_constant<size_t, 0> {};
+template <class _Tp> struct rank<_Tp[]> : integral_constant<size_t, rank<_Tp>::value + 1> {};
+template <class _Tp, size_t n> struct rank<_Tp[n]> : integral_constant<size_t, rank<_Tp>::value + 1> {};
 template <class _Tp, unsigned n = 0> struct extent : integral_constant<size_t, __array_extent(_Tp, n)> {};
 template <class...> struct conjunction : true_type {};
 template <class _Tp, class... _Up> struct conjunction<_Tp, _Up...> :
@@ -167,7 +169,8 @@ LIMITS(unsigned char, false, 8, 0, 255) LIMITS(short, true, 15, SHRT_MIN, SHRT_M
 LIMITS(unsigned short, false, 16, 0, USHRT_MAX) LIMITS(int, true, 31, INT_MIN, INT_MAX)
 LIMITS(unsigned, false, 32, 0, UINT_MAX) LIMITS(long, true, 63, LONG_MIN, LONG_MAX)
 LIMITS(unsigned long, false, 64, 0, ULONG_MAX) LIMITS(long long, true, 63, LLONG_MIN, LLONG_MAX)
-LIMITS(unsigned long long, false, 64, 0, ULLONG_MAX)
+LIMITS(unsigned long long, false, 64, 0, ULLONG_MAX) LIMITS(wchar_t, true, 31, INT_MIN, INT_MAX)
+LIMITS(char16_t, false, 16, 0, USHRT_MAX) LIMITS(char32_t, false, 32, 0, UINT_MAX)
 #define REAL(T, D, D10, M10, EXP, EXP10, LO, HI, EPS, TINY, INF, NONE) template <> struct numeric_limits<T> { \
   static constexpr bool is_specialized = true, is_integer = false, is_signed = true, is_exact = false, \
     is_bounded = true, has_infinity = true, has_quiet_NaN = true, is_iec559 = true; \
@@ -182,6 +185,10 @@ REAL(float, 24, 6, 9, 128, 38, FLT_MIN, FLT_MAX, FLT_EPSILON, 1.401298464e-45f,
   __builtin_huge_valf(), __builtin_nanf(""))
 REAL(double, 53, 15, 17, 1024, 308, DBL_MIN, DBL_MAX, DBL_EPSILON, 4.9406564584124654e-324,
   __builtin_huge_val(), __builtin_nan(""))
+
+template <class _Tp> struct numeric_limits<const _Tp> : numeric_limits<_Tp> {};
+template <class _Tp> struct numeric_limits<volatile _Tp> : numeric_limits<_Tp> {};
+template <class _Tp> struct numeric_limits<const volatile _Tp> : numeric_limits<_Tp> {};
 
 /* Values. */
 template <class _Tp> HD constexpr _Tp &&forward(remove_reference_t<_Tp> &x) noexcept { return static_cast<_Tp &&>(x); }
