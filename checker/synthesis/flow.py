@@ -103,25 +103,19 @@ def analyse(
     """The flow of an outline's body, from {P; .; {}} or from the condition that its body begins with, by the rules of a
     book. Of loops at the places `apart` the first turn is taken apart where flags end them. A sharp one knows of tests
     for equality in such loops which side is the larger where they fail. Raises Stuck where no rule applies."""
-    return _Analysis(outline.context, oracle, book, apart, sharp, counted(strip(outline.body))).block(
-        outline.body, State(start, frozenset()), given=True
-    )
+    return _Analysis(outline, oracle, book, apart, sharp).block(outline.body, State(start, frozenset()), given=True)
 
 
 class _Analysis(Analysis):
     """The walk; holds what never changes during it."""
 
     def __init__(
-        self,
-        context: Context,
-        oracle: Oracle,
-        book: Book,
-        apart: Collection[Loc | None],
-        sharp: bool,
-        counted: frozenset[str],
+        self, outline: Outline, oracle: Oracle, book: Book, apart: Collection[Loc | None], sharp: bool
     ) -> None:
+        context = outline.context
         self.book = book
-        self.counted = counted
+        self.counted = counted(strip(outline.body))
+        self.costing = live.costing(outline.body)
         self.context = context
         self.oracle = oracle
         self.printed = book.printed
@@ -489,6 +483,7 @@ class _Analysis(Analysis):
             item.cond, body, facts, state.x, self.counted & (outside | turning), self.sigma, self.contracts
         )
         guessed = (*guessed, *summed, *chases.ranges(chases.chased(body, self.sigma), self.contracts))
+        guessed = tuple(c for c in guessed if local_vars(c) <= self.costing)
         own = flags.flags(item.cond, body, self.sigma)
         self.flags += own
         if any(item is known for known in self.begun):

@@ -1,14 +1,31 @@
-"""Which variables are live: read later, before they are assigned again. What is known of others only costs time."""
+"""Which variables are live: read later, before they are assigned again; and on which any cost depends. What is known
+of others only costs time."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 from checker import limits
-from checker.synthesis.outline import Block, Branch, Cases, Item, Loop, Partial, Plain, Split
+from checker.synthesis.outline import Block, Branch, Cases, Item, Loop, Partial, Plain, Split, items
 from logic.assertions import P
 from logic.potentials import leaves
-from logic.syntax import GHOST, Assign, Assume, Expr, Op, Skip, Sync, Var, Write, local_vars
+from logic.syntax import (
+    GHOST,
+    Assign,
+    Assume,
+    Expr,
+    Op,
+    Read,
+    Skip,
+    Sync,
+    Var,
+    Write,
+    evaluated,
+    local_vars,
+    reads_array,
+    subterms,
+)
 
 Names = frozenset[str]
 
@@ -64,6 +81,39 @@ def _by(stmt: Skip | Sync | Assign | Write | Assume, after: Names) -> Names:
         case Write(_, index, value):
             return after | local_vars(index) | local_vars(value)
     return after
+
+
+def costing(block: Block) -> Names:
+    """The variables on which any cost may depend: those in tests, in indices, in what the outline states and in ghosts,
+    and those from which these get their values. What is loaded, summed up and stored mostly is not among them."""
+    sources: defaultdict[str, set[str]] = defaultdict(set)
+    left: list[str] = []
+    for item in items(block):
+        match item:
+            case Plain(Assign(x, e)):
+                sources[x] |= local_vars(e)
+                left += [x] if x.startswith(GHOST) else _places(e)
+            case Plain(Write(_, index, value)):
+                left += (*local_vars(index), *_places(value))
+            case Plain(stmt):
+                left += (x for e in evaluated(stmt) for x in local_vars(e))
+            case Branch(cond) | Split(cond) | Cases(cond):
+                left += local_vars(cond)
+            case Loop(cond, invariant):
+                left += (*local_vars(cond), *_stated(invariant))
+            case Partial():
+                left += _stated(item)
+    found: set[str] = set()
+    while left:
+        if (x := left.pop()) not in found:
+            found.add(x)
+            left += sources[x]
+    return frozenset(found)
+
+
+def _places(e: Expr) -> Iterator[str]:
+    """The variables in the indices of an expression."""
+    return (x for t in (subterms(e) if reads_array(e) else ()) if isinstance(t, Read) for x in local_vars(t.index))
 
 
 def _stated(condition: Partial) -> Names:

@@ -55,11 +55,13 @@ def _assigned(a: Analysis, stmt: Statement, state: State, rule: str, uniform: bo
     if not isinstance(stmt, Assign):
         return None
     x = state.x | {stmt.var} if uniform else state.x - {stmt.var}
-    return Step(stmt, state, State(a.after_assignment(state.p, stmt.var, stmt.value), x), rule)
+    p = a.after_assignment(state.p, stmt.var, stmt.value) if stmt.var in a.costing else state.p
+    return Step(stmt, state, State(p, x), rule)
 
 
 def uniform(a: Analysis, stmt: Statement, state: State, forced: bool) -> Step | None:
-    if isinstance(stmt, Assign) and (forced or a.uniform(state.p, state.x, stmt.value)):
+    costs = isinstance(stmt, Assign) and stmt.var in a.costing
+    if isinstance(stmt, Assign) and (forced or (costs and a.uniform(state.p, state.x, stmt.value))):
         return _assigned(a, stmt, state, "Q:VWrite1", uniform=True)
     return None
 

@@ -30,6 +30,8 @@ class Analysis(ABC):
     """Whether the rules are those as printed."""
     sharp: bool
     """Whether what branches tell is looked at closely."""
+    costing: frozenset[str]
+    """The variables on which any cost may depend."""
 
     @abstractmethod
     def entails(self, p: P, goal: Expr) -> bool:

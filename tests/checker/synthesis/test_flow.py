@@ -30,9 +30,9 @@ def flow(body: str) -> Flow:
     return analyse(parse_outline(f"{HEADER}{body}\nend", "k"), ORACLE)
 
 
-def after(body: str) -> tuple[str, str]:
-    """P and X at the end."""
-    end = flow(body).end
+def after(body: str, index: str = "b ? x : y") -> tuple[str, str]:
+    """P and X at the end, where a cost depends on an index."""
+    end = flow(f"{body} A[{index}] <- 0;").end
     return show_p(end.p), " ".join(sorted(end.x))
 
 
@@ -72,6 +72,23 @@ def after(body: str) -> tuple[str, str]:
 )
 def test_assignments(body: str, p: str, x: str) -> None:
     assert after(body) == (p, x)
+
+
+@pytest.mark.parametrize(
+    ("body", "index", "p", "x"),
+    [
+        ("x <- n; y <- x + 1;", "0", "true", ""),
+        ("x <- n; y <- x + 1;", "x", "x == n", "x"),
+        ("x <- n; y <- x + 1;", "y", "x == n && y == x + 1", "x y"),
+        ("x <- n; y <- A[x];", "0", "x == n", "x"),
+        ("x <- n; A[0] <- A[x];", "0", "x == n", "x"),
+        ("x <- n; y <- 9; while (y > 0) { x <- x - 1; y <- y - 1; }", "0", "y <= 0 && y <= 9 && y >= 0", "y"),
+        ("x <- n; y <- x; b <- y > 0; if (b) { skip; }", "0", "b == y > 0 && x == n && y == x", "b x y"),
+        ("x <- n; y <- x; assume(y > 0);", "0", "x == n && y == x && y > 0", "x y"),
+    ],
+)
+def test_nothing_is_asked_about_what_no_cost_depends_on(body: str, index: str, p: str, x: str) -> None:
+    assert after(body, index) == (p, x)
 
 
 def test_a_negative_dividend_has_no_lower_bound_of_zero() -> None:
@@ -150,7 +167,7 @@ def loop(body: str) -> Cycle:
 
 
 def test_an_invariant_has_bounds_residues_and_what_is_not_touched() -> None:
-    cycle = loop("y <- 5; x <- 1; while (x < n) { x <- x + 4; }")
+    cycle = loop("y <- 5; x <- 1; while (x < n) { x <- x + 4; } A[y] <- 0;")
     facts = set(show_p(cycle.invariant.p).split(" && "))
     assert {"x >= 1", "x % 4 == 1", "y == 5"} <= facts
     assert "x <= n" not in facts
@@ -222,5 +239,5 @@ def test_steps_by_a_known_number() -> None:
 def test_a_warp_of_the_first_row_of_threads(block: str, value: str, found: str) -> None:
     """What a thread's number in a block is made of is 0 along axes on which there is one thread."""
     header = HEADER.replace("block 32", f"block {block}")
-    p = analyse(parse_outline(f"{header}x <- {value};\nend", "k"), ORACLE).end.p
+    p = analyse(parse_outline(f"{header}x <- {value}; A[x] <- 0;\nend", "k"), ORACLE).end.p
     assert found in show_p(p)

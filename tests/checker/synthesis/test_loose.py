@@ -27,6 +27,7 @@ from logic.syntax import (
     WARP_INDEX,
     Array,
     Assign,
+    Assume,
     Const,
     Expr,
     Kernel,
@@ -155,6 +156,7 @@ def test_a_walk_asks_no_oracle_about_them(monkeypatch: pytest.MonkeyPatch) -> No
         Assign("b", op("+", a, 1)),
         Assign("c", op("-", b, a)),
         Assign("s", op("+", n, 1)),
+        Assume(op("<", op("+", b, s), op("+", c, 100))),
     )
     kernel = Kernel("k", (), tuple(SIGMA.arrays.values()), (), body)
     context = Context(SIGMA, METRICS["steps"], HARDWARE["nvidia"], Launch())
@@ -174,7 +176,7 @@ def test_a_walk_asks_no_oracle_about_them(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_all_is_uniform_in_a_block_of_one_thread() -> None:
-    body = Assign("a", op("+", b, 1))
+    body = seq(Assign("a", op("+", b, 1)), Assume(op("<", a, 100)))
     kernel = Kernel("k", (), tuple(SIGMA.arrays.values()), (), body)
     for block, expected in (((1, 1, 1), {"a"}), ((2, 1, 1), set())):
         sigma = replace(SIGMA, params=dict.fromkeys(BUILTINS, INT))
