@@ -257,15 +257,21 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
 
 def _made_of(body: Stmt, arrays: Callable[[Expr], Iterable[str]]) -> Callable[[Expr], set[str]]:
     """The variables that expressions of a body are made of, directly or through others, and some of the arrays read."""
-    assigned = [(s.var, s.value) for s in statements(body) if isinstance(s, Assign)]
-    made: dict[str, set[str]] = {}
+    used: dict[str, set[str]] = {}
+    own: dict[str, set[str]] = {}
+    for s in statements(body):
+        if isinstance(s, Assign):
+            used.setdefault(s.var, set()).update(local_vars(s.value))
+            own.setdefault(s.var, set()).update(arrays(s.value))
 
     def of(e: Expr) -> set[str]:
-        used = local_vars(e)
-        return {*arrays(e), *used}.union(*(made.get(x, ()) for x in used))
+        found, left = set[str](), [*local_vars(e)]
+        while left:
+            if (x := left.pop()) not in found:
+                found.add(x)
+                left += used.get(x, ())
+        return found.union(arrays(e), *(own.get(x, ()) for x in found))
 
-    while any(not of(e) <= made.get(x, set()) for x, e in assigned):
-        made = {x: set[str]().union(*(of(e) for y, e in assigned if y == x)) for x, _ in assigned}
     return of
 
 
