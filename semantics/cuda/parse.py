@@ -45,7 +45,7 @@ from semantics.cuda.templates import (
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nostdinc",
     "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything",
-    "-Xclang", "-fnative-half-arguments-and-returns", "-include", PATH,
+    "-Xclang", "-fnative-half-arguments-and-returns", "-Xclang", "-fnative-half-type", "-include", PATH,
 )  # fmt: skip
 
 _DEVICE: Final = ("--cuda-device-only",)

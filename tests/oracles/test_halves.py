@@ -50,7 +50,7 @@ ARITHMETIC: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/
 OF_HOST: Final = {
     **{f"a {op} b": f"a {op} b" for op in ARITHMETIC},
     "-a": "-a",
-    "a * b + b": "(T)((float)a * (float)b + (float)b)",  # in float up to its end, which CUDA rounds in between, too
+    "a * b + b": "(T)((float)(T)((float)a * (float)b) + (float)b)",  # each rounded, as CUDA does
     "a < b ? a : b": "a < b ? a : b",
     "__hadd(a, b)": "a + b",
     "__float2half((float)x)": "(T)(float)x",

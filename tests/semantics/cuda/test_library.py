@@ -31,7 +31,7 @@ def test_halves_of_two_formats_are_two_types(read: Read) -> None:
         "__device__ int f(half) { return 3; } __device__ int f(nv_bfloat16) { return 4; }\n"
         "__global__ void k(__half *h, __nv_bfloat16 *b, int *A) {\n"
         "  A[0] = Is<__half>::v; A[1] = Is<nv_bfloat16>::v; A[2] = f(h[0]); A[3] = f(b[0]);\n"
-        "  h[1] = float(b[1]); b[2] = h[2] * 2; }\n"
+        "  h[1] = float(b[1]); b[2] = float(h[2]) * 2; }\n"
     )
     kernel = read(text).kernel
     assert {a.name: (a.stride, a.width) for a in kernel.arrays} == {"h": (2, 2), "b": (2, 2), "A": (4, 4)}
@@ -43,7 +43,6 @@ def test_halves_of_two_formats_are_two_types(read: Read) -> None:
 
 
 def test_what_is_computed_of_halves_is_a_half_to_their_functions(read: Read) -> None:
-    """It is a float until it is kept."""
     text = HALVES + (
         "__global__ void k(half *h) { half x = h[0], y = h[1]; h[2] = __hadd(x * y, x + y);\n"
         "  if (__hgt(x * x, y + y)) h[3] = __hmax(x - y, y - x); h[4] = __hmul(x * y, x - y); }\n"
@@ -55,6 +54,17 @@ def test_what_is_computed_of_halves_is_a_half_to_their_functions(read: Read) -> 
         assert [arrays["h"][i] for i in range(2, 5)] == list(map(float, expected))
     more = "h[2] = hexp(-x); h[3] = hrcp(x + hexp(-x)); h[4] = __hfma(x * x, x + x, -x); A[0] = __hisnan(x + x);"
     read(f"{HALVES}__global__ void k(half *h, int *A) {{ half x = h[0]; {more} }}")
+
+
+@pytest.mark.parametrize("kind", ["half", "nv_bfloat16"])
+def test_a_template_called_with_what_is_computed_of_halves_has_one(read: Read, kind: str) -> None:
+    text = HALVES + (
+        "template <class T> __device__ int f(T) { return sizeof(T); }\n"
+        f"__global__ void k({kind} *h, int *A) {{ auto x = -h[0]; auto y = h[1]; y += h[2];\n"
+        "  A[0] = f(h[0] + h[1]); A[1] = f(x); A[2] = f(y * y); A[3] = sizeof(h[0] / x); A[4] = f(h[0] * 2.f); }\n"
+    )
+    arrays = run(read(text).kernel, (1, 1, 1), (1, 1, 1), {}, {"h": [1.0, 2.0, 3.0], "A": [0] * 5}).arrays
+    assert [arrays["A"][i] for i in range(5)] == [2, 2, 2, 2, 4]
 
 
 def test_runs_round_to_halves_as_numpy_does(read: Read) -> None:

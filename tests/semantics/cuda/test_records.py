@@ -221,7 +221,7 @@ CASES = {
         c <- half(F[0]);
         a <- half(a + b);
         a <- half(a + 1.0f);
-        F[1] <- c + a;
+        F[1] <- half(c + a);
         H[n] <- max(a, b);
         H[0] <- half(a * b);""",
     "half2 v = ((half2 *)H)[n]; float2 f = __half22float2(v); F[0] = __low2float(v) + f.y; v = __hmul2(v, v);": """\
