@@ -8,6 +8,7 @@ class of an instance of a template. So it is the declarations of structures that
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -323,3 +324,24 @@ def _destroyed(decl: Node, known: dict[int, str]) -> str:
             name = name or decl.name
     known[decl.identity] = name
     return name
+
+
+def keeps_arguments(constructor: Node, own: Sequence[Node]) -> bool:
+    """Whether all that a constructor does is to give each field of its class, none of which is a structure, the
+    parameter that has its place, or the place of that."""
+    *listed, body = constructor.children
+    given = [(a.name, _parameter(b)) for a, b in pairwise(listed) if a.kind == "MEMBER_REF"]
+    kept = [(f.name, p.name) for f, p in zip(own, constructor.arguments, strict=False)]
+    plain = not body.children and not any(f.type.kind == "record" for f in own)
+    return plain and given == kept and len(given) == len(own) == len(constructor.arguments)
+
+
+def _parameter(value: Node) -> str:
+    """The name of the parameter that a value is, or is the place of; "" if it is something else."""
+    while len(value.children) == 1 and (
+        value.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR", "INIT_LIST_EXPR")
+        or (value.kind == "UNARY_OPERATOR" and value.operator == "&")
+    ):
+        value = value.children[0]
+    named = value.referenced if value.kind == "DECL_REF_EXPR" else None
+    return named.name if named is not None and named.kind == "PARM_DECL" else ""

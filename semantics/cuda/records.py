@@ -40,6 +40,7 @@ from semantics.cuda.classes import (
     initialiser,
     is_nameless,
     is_virtual,
+    keeps_arguments,
     label,
     made_by_parts,
     makes,
@@ -458,10 +459,9 @@ def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
 
 
 def takes_scalars(node: Node) -> bool:
-    """Whether a constructor of ours is passed a value for each field, or a structure of them; else it is called."""
-    given, name = node.arguments, node.type_decl.name.split("<")[0]
-    whole = len(given) == 1 and name not in ("optional", "pair", "span")
-    return name not in ("extents", "mdspan") and (whole or len(given) == len(fields(node)))
+    """Whether a constructor of ours keeps a value for each scalar and does no more; else it is called."""
+    written = node.referenced.definition if node.referenced is not None else None
+    return written is None or (keeps_arguments(written, fields(node)) and len(written.arguments) == len(node.arguments))
 
 
 def _constructed(st: State, node: Node, callee: Node, use: Use) -> list[Value]:

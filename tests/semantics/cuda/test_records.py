@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semantics.cuda import CudaError, Reading
+from semantics.cuda.shim import in_shim
+from semantics.grid import run
 from tests.examples import examples
 from tests.semantics.cuda.lowered import Lowered
 
@@ -469,3 +471,23 @@ def test_random_programs(read: Reader, program: list[tuple[Any, ...]], n: int) -
 def test_the_comparison_can_fail(read: Reader) -> None:
     wanted, found = both(read, [("copy", "p", "q")], 0, "p.x = q.x;")
     assert found != wanted
+
+
+def test_a_constructor_of_a_header_is_called_unless_it_gives_each_field_its_value(
+    read: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if these classes were of a header of ours: none has to be named anywhere."""
+    text = """struct Twice { int x; __device__ Twice(int a) : x(2 * a) {} };
+struct Both { int x, y; __device__ Both(int a, int b) : x(a), y(b) { x += 1; } };
+struct Swap { int x, y; __device__ Swap(int a, int b) : x(b), y(a) {} };
+struct Same { int x, y; __device__ Same(int a, int b) : x(a), y(b) {} };
+template <class T> __device__ T given(T x) { return x; }
+__global__ void k(int *A, int n) {
+  Twice t = given(Twice(n)); Both b = given(Both(n, 3)); Swap s = given(Swap(n, 5)); Same e = given(Same(n, 7));
+  A[0] = t.x; A[1] = b.x; A[2] = s.x; A[3] = e.x; A[4] = e.y;
+}
+"""
+    names = ("Twice", "Both", "Swap", "Same")
+    monkeypatch.setattr("semantics.cuda.records.in_shim", lambda node: in_shim(node) or node.name in names)
+    ran = run(read(text).kernel, (1, 1, 1), (1, 1, 1), {"n": 10}, {})
+    assert [ran.arrays["A"][i] for i in range(5)] == [20, 11, 5, 10, 7]
