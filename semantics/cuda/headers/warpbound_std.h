@@ -2,6 +2,7 @@
    so nothing is known of their size. `cuda::std` has the same. */
 #pragma once
 #pragma push_macro("HD")
+#pragma push_macro("LATER")
 #pragma push_macro("TRAIT")
 #pragma push_macro("VALUE")
 #pragma push_macro("LIMITS")
@@ -10,6 +11,12 @@
 #pragma push_macro("UNARY")
 #pragma push_macro("GET")
 #define HD __host__ __device__
+/* In C++11 a method that is `constexpr` is `const`. */
+#if __cplusplus >= 201402L
+#define LATER constexpr
+#else
+#define LATER
+#endif
 
 extern "C++" {
 namespace std {
@@ -228,12 +235,12 @@ template <class _Tp, size_t n> struct array {
   typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
   typedef _Tp *iterator; typedef const _Tp *const_iterator;
   _Tp elems[n ? n : 1];
-  HD constexpr _Tp &operator[](size_t i) { return elems[i]; }
+  HD LATER _Tp &operator[](size_t i) { return elems[i]; }
   HD constexpr const _Tp &operator[](size_t i) const { return elems[i]; }
-  HD constexpr _Tp &front() { return elems[0]; } HD constexpr _Tp &back() { return elems[n - 1]; }
-  HD constexpr _Tp *data() { return elems; } HD constexpr const _Tp *data() const { return elems; }
-  HD constexpr _Tp *begin() { return elems; } HD constexpr const _Tp *begin() const { return elems; }
-  HD constexpr _Tp *end() { return elems + n; } HD constexpr const _Tp *end() const { return elems + n; }
+  HD LATER _Tp &front() { return elems[0]; } HD LATER _Tp &back() { return elems[n - 1]; }
+  HD LATER _Tp *data() { return elems; } HD constexpr const _Tp *data() const { return elems; }
+  HD LATER _Tp *begin() { return elems; } HD constexpr const _Tp *begin() const { return elems; }
+  HD LATER _Tp *end() { return elems + n; } HD constexpr const _Tp *end() const { return elems + n; }
   HD static constexpr size_t size() { return n; } HD static constexpr bool empty() { return n == 0; }
   HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
 };
@@ -327,9 +334,9 @@ template <class _Tp> struct optional {
   HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
   HD void reset() { full = false; }
   HD constexpr bool has_value() const { return full; } HD constexpr explicit operator bool() const { return full; }
-  HD constexpr _Tp &value() { return held; } HD constexpr const _Tp &value() const { return held; }
-  HD constexpr _Tp &operator*() { return held; } HD constexpr const _Tp &operator*() const { return held; }
-  HD constexpr _Tp *operator->() { return &held; } HD constexpr const _Tp *operator->() const { return &held; }
+  HD LATER _Tp &value() { return held; } HD constexpr const _Tp &value() const { return held; }
+  HD LATER _Tp &operator*() { return held; } HD constexpr const _Tp &operator*() const { return held; }
+  HD LATER _Tp *operator->() { return &held; } HD constexpr const _Tp *operator->() const { return &held; }
   HD constexpr _Tp value_or(_Tp x) const { return full ? held : x; }
 };
 template <class _Tp> HD constexpr optional<_Tp> make_optional(_Tp x) { return optional<_Tp>(x); }
@@ -458,6 +465,7 @@ namespace std { using namespace _newer; }
 namespace cuda { namespace std { using namespace ::std; using namespace ::_newer; } }
 }
 #pragma pop_macro("HD")
+#pragma pop_macro("LATER")
 #pragma pop_macro("TRAIT")
 #pragma pop_macro("VALUE")
 #pragma pop_macro("LIMITS")

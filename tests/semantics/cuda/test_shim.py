@@ -17,11 +17,11 @@ from logic.metrics import HARDWARE, METRICS
 from logic.potentials import evaluate
 from logic.typing import check_kernel
 from semantics import vectorised
-from semantics.cuda import CudaError, Reading, read_cuda
+from semantics.cuda import CudaError, Reading, read_cuda, shim
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.intrinsics import FUNCTIONS
 from semantics.cuda.nested import CALLS, LAUNCH
-from semantics.cuda.parse import Request
+from semantics.cuda.parse import Request, parse
 from semantics.cuda.shim import ADDRESSES, ATOMICS, REFUSED, in_shim
 from semantics.grid import run
 
@@ -245,3 +245,14 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_of_mathematics(read: Read, name: str) -> None:
     read(f"__global__ void k(int *A) {{ static_assert((long long)({name} * 1e9) == {int(NUMBERS[name] * 1e9)}); }}")
+
+
+@pytest.mark.parametrize("std", ["gnu++11", "c++14", "c++17", "gnu++20"])
+def test_headers_are_of_every_language(tmp_path: Path, std: str) -> None:
+    """But for views of arrays with several dimensions, which C++11 has not."""
+    folder = Path(shim.__file__).parent / "headers"
+    names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+    own = [n for n in names if not n.startswith("warpbound_") and (std != "gnu++11" or n != "cuda/std/mdspan")]
+    source = tmp_path / "k.cu"
+    source.write_text("".join(f"#include <{name}>\n" for name in own) + "__global__ void k(int *A) { A[0] = 1; }\n")
+    assert [e.message for e in parse(Request(str(source), (), (), std)).unit.errors] == []
