@@ -39,6 +39,7 @@ from semantics.cuda.classes import acts_when_made, bases, holds, is_nameless, is
 from semantics.cuda.convert import called, convert, narrowed_to, retyped, wrapped, zero
 from semantics.cuda.ctype import CType, compatible, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
+from semantics.cuda.inputs import OURS
 from semantics.cuda.modular import integer, reduced
 from semantics.cuda.regions import cell, generic, is_region
 from semantics.cuda.shapes import null_pointer
@@ -347,6 +348,14 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         st.note(f"in runs '{decl.name}', a member of a union in memory, is an array of its own")
     if decl.type.kind == "reference" and not isinstance(p, Parts):
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
+    if (
+        isinstance(p, Address)
+        and decl.file.startswith(OURS)
+        and decl.parent is not None
+        and decl.parent.name == "tuple"
+    ):
+        advice = "Use a structure of your own."
+        raise unsupported("a tuple in memory, as libraries differ in the order of its fields,", node.loc, advice)
     match p:
         case Address() if is_nameless(decl):
             return replace(p, offset=p.offset + decl.field_offset)

@@ -113,6 +113,9 @@ REFUSED = {
     "Cell *c = (Cell *)A; c[0].u = 1;": "the reference 'u' in a structure is not supported",
     "Cell c{A[0], A[1] + 1, 2}; A[0] = c.v;": "what the reference 'v' refers to is not supported",
     "std::array<int, 3> v{1, n, 3}; A[0] = v[1] + (std::get<1>(v) = 5);": "changed and used in one expression",
+    "__shared__ std::tuple<int, int> t[32]; std::get<1>(t[n]) = 1;": "a tuple in memory",
+    "A[0] = std::get<0>(*(std::tuple<int, char, int> *)B);": "a tuple in memory",
+    "auto t = ((std::tuple<int, int> *)B)[n]; A[0] = std::get<1>(t);": "a tuple in memory",
     "std::tuple<int, int> t{1, n}; auto &[a, b] = t; A[0] = a + (std::get<0>(t) = 5);": "changed and used",
     "int x = 1, y = 2; A[0] = x + (std::tie(x, y) = both(y, n), 1);": "a call changes 'x', which is also used",
     "struct W { int v[8], i; __device__ int &operator[](int k) { return v[k + i]; } }; __shared__ W w; "
