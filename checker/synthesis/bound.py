@@ -183,8 +183,8 @@ class Searches:
     def judged(self, result: Result, judge: Callable[[Result], Result], backed: bool) -> Result:
         """A result as the second checker judges it, or another bound where it does not vouch for this one. Where it
         refuses, as a bound is too much work, one is tried in which each access costs the most that it may. Where it
-        knows nothing of how much some accesses cost, one in which these cost the most that they may, and where it knows
-        nothing of other facts, one without solvers, unless a bound may be `backed` by a solver's word."""
+        knows nothing of some facts, one without solvers, and if these are all about how much accesses cost, one in
+        which these cost the most that they may: the lower one, unless a bound may be `backed` by a solver's word."""
         metric, plainer, result = result.metric, result.plainer, judge(result)
         if plainer is not None and result.verdict != "certified":
             coarse = judge(plainer)
@@ -192,14 +192,15 @@ class Searches:
         if result.second is not None and result.claim is None:
             coarse = judge(self.named(plain=True, blunt=True)(metric))
             result = coarse if coarse.claim is not None else result
-        if not backed and (counts := unverified_counts(result)):
-            coarse = judge(self.best(metric, counts))
-            result = replace(coarse, backed=result.claim) if coarse.verdict == "certified" else result
         if not backed and result.verdict == "solver-backed":
-            coarse = judge(self._found(metric, True))
-            if coarse.verdict == "certified":
-                sharper = result.claim if coarse.q != result.q else None
-                result = replace(coarse, backed=sharper, hurried=result.hurried)
+            counts = unverified_counts(result)
+            coarser = [judge(self.best(metric, counts))] if counts else []
+            coarser.append(judge(self._found(metric, True)))
+            if certified := [one for one in coarser if one.verdict == "certified"]:
+                first, last = certified[0], certified[-1]
+                best = last if lower(last.q or ZERO, first.q or ZERO) else first
+                sharper = result.claim if best.q != result.q else None
+                result = replace(best, backed=sharper, hurried=result.hurried)
         return result
 
 
