@@ -11,7 +11,7 @@ source travel with the nodes and never count in comparisons.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
@@ -464,6 +464,33 @@ def written(*ss: Stmt) -> frozenset[str]:
     ]
     most = max(sets, key=len, default=frozenset[str]())
     return most if all(part <= most for part in sets) else most.union(*sets)
+
+
+def sources(ss: Iterable[Stmt]) -> dict[str, frozenset[str]]:
+    """The local variables in the values that some statements assign, for each that they do; not of those inside them.
+
+    >>> sorted(sources([Assign("x", Var("y")), Assign("x", Op("+", (Var("x"), Var("z"))))])["x"])
+    ['x', 'y', 'z']
+    """
+    found: dict[str, frozenset[str]] = {}
+    for s in ss:
+        if isinstance(s, Assign):
+            found[s.var] = found.get(s.var, _NO_NAMES) | local_vars(s.value)
+    return found
+
+
+def made_of(names: Iterable[str], of: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Variables, and those that they get their values from, directly or through others, by what `sources` says.
+
+    >>> sorted(made_of("x", {"x": "y", "y": "xz", "t": "u"}))
+    ['x', 'y', 'z']
+    """
+    found, left = set[str](), [*names]
+    while left:
+        if (x := left.pop()) not in found:
+            found.add(x)
+            left += of.get(x, ())
+    return frozenset(found)
 
 
 def same(a: Stmt, b: Stmt) -> bool:

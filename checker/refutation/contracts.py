@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,9 @@ from logic.syntax import (
     arrays_read,
     evaluated,
     local_vars,
+    made_of,
     show,
+    sources,
     statements,
     subterms,
 )
@@ -257,20 +260,15 @@ def of_types(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract,
 
 def _made_of(body: Stmt, arrays: Callable[[Expr], Iterable[str]]) -> Callable[[Expr], set[str]]:
     """The variables that expressions of a body are made of, directly or through others, and some of the arrays read."""
-    used: dict[str, set[str]] = {}
-    own: dict[str, set[str]] = {}
+    used = sources(statements(body))
+    own: defaultdict[str, set[str]] = defaultdict(set)
     for s in statements(body):
         if isinstance(s, Assign):
-            used.setdefault(s.var, set()).update(local_vars(s.value))
-            own.setdefault(s.var, set()).update(arrays(s.value))
+            own[s.var].update(arrays(s.value))
 
     def of(e: Expr) -> set[str]:
-        found, left = set[str](), [*local_vars(e)]
-        while left:
-            if (x := left.pop()) not in found:
-                found.add(x)
-                left += used.get(x, ())
-        return found.union(arrays(e), *(own.get(x, ()) for x in found))
+        found = made_of(local_vars(e), used)
+        return {*found}.union(arrays(e), *(own[x] for x in found & own.keys()))
 
     return of
 

@@ -3,7 +3,7 @@ of others only costs time."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 
 from checker import limits
@@ -23,7 +23,8 @@ from logic.syntax import (
     Write,
     evaluated,
     local_vars,
-    reads_array,
+    made_of,
+    sources,
     subterms,
 )
 
@@ -86,34 +87,27 @@ def _by(stmt: Skip | Sync | Assign | Write | Assume, after: Names) -> Names:
 def costing(block: Block) -> Names:
     """The variables on which any cost may depend: those in tests, in indices, in what the outline states and in ghosts,
     and those from which these get their values. What is loaded, summed up and stored mostly is not among them."""
-    sources: defaultdict[str, set[str]] = defaultdict(set)
-    left: list[str] = []
+    found: list[str] = []
     for item in items(block):
         match item:
             case Plain(Assign(x, e)):
-                sources[x] |= local_vars(e)
-                left += [x] if x.startswith(GHOST) else _places(e)
+                found += [x] if x.startswith(GHOST) else _places(e)
             case Plain(Write(_, index, value)):
-                left += (*local_vars(index), *_places(value))
+                found += (*local_vars(index), *_places(value))
             case Plain(stmt):
-                left += (x for e in evaluated(stmt) for x in local_vars(e))
+                found += (x for e in evaluated(stmt) for x in local_vars(e))
             case Branch(cond) | Split(cond) | Cases(cond):
-                left += local_vars(cond)
+                found += local_vars(cond)
             case Loop(cond, invariant):
-                left += (*local_vars(cond), *_stated(invariant))
+                found += (*local_vars(cond), *_stated(invariant))
             case Partial():
-                left += _stated(item)
-    found: set[str] = set()
-    while left:
-        if (x := left.pop()) not in found:
-            found.add(x)
-            left += sources[x]
-    return frozenset(found)
+                found += _stated(item)
+    return made_of(found, sources(item.stmt for item in items(block) if isinstance(item, Plain)))
 
 
 def _places(e: Expr) -> Iterator[str]:
     """The variables in the indices of an expression."""
-    return (x for t in (subterms(e) if reads_array(e) else ()) if isinstance(t, Read) for x in local_vars(t.index))
+    return (x for t in subterms(e) if isinstance(t, Read) for x in local_vars(t.index))
 
 
 def _stated(condition: Partial) -> Names:

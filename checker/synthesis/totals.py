@@ -29,7 +29,9 @@ from logic.syntax import (
     Var,
     While,
     local_vars,
+    made_of,
     reads_array,
+    sources,
     statements,
     written,
 )
@@ -75,11 +77,8 @@ def totals(
 
 def counted(body: Stmt) -> Names:
     """The variables that tests of loops depend on."""
-    all_ = [*statements(body)]
-    found = frozenset[str]().union(*(local_vars(s.cond) for s in all_ if isinstance(s, While)))
-    while more := {x for s in all_ if isinstance(s, Assign) and s.var in found for x in local_vars(s.value)} - found:
-        found |= more
-    return found
+    tests = (x for s in statements(body) if isinstance(s, While) for x in local_vars(s.cond))
+    return made_of(tests, sources(statements(body)))
 
 
 def _turns(

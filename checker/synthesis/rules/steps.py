@@ -60,10 +60,10 @@ def _assigned(a: Analysis, stmt: Statement, state: State, rule: str, uniform: bo
 
 
 def uniform(a: Analysis, stmt: Statement, state: State, forced: bool) -> Step | None:
-    costs = isinstance(stmt, Assign) and stmt.var in a.costing
-    if isinstance(stmt, Assign) and (forced or (costs and a.uniform(state.p, state.x, stmt.value))):
-        return _assigned(a, stmt, state, "Q:VWrite1", uniform=True)
-    return None
+    if not isinstance(stmt, Assign):
+        return None
+    agree = forced or (stmt.var in a.costing and a.uniform(state.p, state.x, stmt.value))
+    return _assigned(a, stmt, state, "Q:VWrite1", uniform=True) if agree else None
 
 
 def _apart(a: Analysis, stmt: Statement, state: State, _: bool) -> Step | None:
