@@ -194,11 +194,12 @@ class Searches:
             result = coarse if coarse.claim is not None else result
         if not backed and result.verdict == "solver-backed":
             counts = unverified_counts(result)
-            coarser = [judge(self.best(metric, counts))] if counts else []
-            coarser.append(judge(self._found(metric, True)))
-            if certified := [one for one in coarser if one.verdict == "certified"]:
-                first, last = certified[0], certified[-1]
-                best = last if lower(last.q or ZERO, first.q or ZERO) else first
+            best = judge(self.best(metric, counts)) if counts else result
+            plain = self._found(metric, True)
+            if best.verdict != "certified" or (plain.q is not None and best.q is not None and lower(plain.q, best.q)):
+                plain = judge(plain)
+                best = plain if plain.verdict == "certified" else best
+            if best.verdict == "certified":
                 sharper = result.claim if best.q != result.q else None
                 result = replace(best, backed=sharper, hurried=result.hurried)
         return result
