@@ -20,6 +20,7 @@ from typing import Any, Final
 from logic.source import Loc
 from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
+from semantics.cuda.lines import Source
 from semantics.cuda.macros import SPLICE, Definition, Macros, given
 
 KEEP_GOING, RECORD, _INCOMPLETE = 0x200, 1, 2
@@ -60,31 +61,6 @@ class Diagnostic:
     message: str
     loc: Loc | None
     offset: int
-
-
-class Source:
-    """A file's bytes, for turning byte columns into character columns."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self._ascii = data.isascii()
-        self._starts = [0, *(m.end() for m in re.finditer(rb"\r\n|\n|\r", data))]
-        try:
-            data.decode()
-            self._encoding = "utf-8"
-        except UnicodeDecodeError:
-            self._encoding = "latin-1"
-
-    def line(self, offset: int) -> int:
-        """The line that a byte is in, from 1."""
-        return bisect_right(self._starts, offset)
-
-    def column(self, line: int, column: int) -> int:
-        """The character column of a byte column; both count from 1."""
-        if self._ascii or not 1 <= line <= len(self._starts):
-            return column
-        start = self._starts[line - 1]
-        return len(self.data[start : start + column - 1].decode(self._encoding, "replace")) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +234,10 @@ class Unit:
     def text(self, name: str) -> bytes:
         """The text of a file of the unit, as it was parsed; empty for one that cannot be read."""
         return self._source(name).data
+
+    def at(self, name: str, offset: int) -> Loc:
+        """The place of a byte of a file."""
+        return Loc(name, *self._source(name).place(offset))
 
     def place(self, location: Any, argument: bool = False) -> tuple[Loc | None, int]:
         """A libclang location (where a macro is used, not where it is defined) and its byte offset. `argument` says

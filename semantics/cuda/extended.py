@@ -41,7 +41,7 @@ def check_widths(
         file, start, end = decl.span
         for at in found.get(file, ()):
             if start <= at <= end:
-                raise _refused(_place(file, unit.text(file), at))
+                raise _refused(unit.at(file, at))
     own = {}
     for decl in declarations(unit):
         file, start, end = decl.span
@@ -67,11 +67,6 @@ _HALVES: Final = (b"long", b"double")
 
 def _names(decl: Node) -> set[bytes]:
     return {name.encode() for name in (decl.name, *(c.name for c in decl.children if "ENUM" in c.kind)) if name}
-
-
-def _place(file: str, text: bytes, at: int) -> Loc:
-    start = text.rfind(b"\n", 0, at) + 1
-    return Loc(file, text.count(b"\n", 0, at) + 1, len(text[start:at].decode("utf-8", "replace")) + 1)
 
 
 def _refused(loc: Loc | None) -> CudaError:

@@ -23,6 +23,7 @@ from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
 from semantics.cuda.inputs import note, since, sought, telling
+from semantics.cuda.lines import Source
 from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
@@ -204,7 +205,7 @@ def _check_macros(path: str, data: bytes) -> None:
     """Raises for a macro that stands for more tokens than clang is given: macros of macros double."""
     for name, at, size in _macros(data):
         if size > _MOST_TOKENS:
-            loc = Loc(path, data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at))
+            loc = Loc(path, *Source(data).place(at))
             what = f"the macro '{name.decode('latin-1')}' stands for more than {_MOST_TOKENS} tokens"
             raise CudaError(what, loc, "Write a loop or a function.")
 

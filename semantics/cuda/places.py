@@ -348,14 +348,10 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
         st.note(f"in runs '{decl.name}', a member of a union in memory, is an array of its own")
     if decl.type.kind == "reference" and not isinstance(p, Parts):
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
-    if (
-        isinstance(p, Address)
-        and decl.file.startswith(OURS)
-        and decl.parent is not None
-        and decl.parent.name == "tuple"
-    ):
-        advice = "Use a structure of your own."
-        raise unsupported("a tuple in memory, as libraries differ in the order of its fields,", node.loc, advice)
+    tuple_ = decl.parent is not None and decl.parent.name == "tuple" and decl.file.startswith(OURS)
+    if tuple_ and isinstance(p, Address):
+        what = "a tuple in memory, as libraries differ in the order of its fields,"
+        raise unsupported(what, node.loc, "Use a structure of your own.")
     match p:
         case Address() if is_nameless(decl):
             return replace(p, offset=p.offset + decl.field_offset)
