@@ -349,7 +349,7 @@ def member(st: State, p: Place, node: Node, decl: Node) -> Place:
     if decl.type.kind == "reference" and not isinstance(p, Parts):
         raise unsupported(f"the reference '{decl.name}' in a structure", node.loc, "Use a pointer, or a value.")
     tuple_ = decl.parent is not None and decl.parent.name == "tuple" and decl.file.startswith(OURS)
-    if tuple_ and isinstance(p, Address):
+    if tuple_ and isinstance(p, Address) and array is None:
         what = "a tuple in memory, as libraries differ in the order of its fields,"
         raise unsupported(what, node.loc, "Use a structure of your own.")
     match p:

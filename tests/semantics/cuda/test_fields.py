@@ -228,3 +228,9 @@ def test_large_arrays_of_pointers_that_the_kernel_is_passed_are_read_where_they_
     found = show_stmt(read(text + "void host(List<2> l) { k<<<1, 32>>>(l, Op(), 2.0f); }").kernel.body)
     assert "q <- l.rows[100 + t] / 4;" in found, found
     assert "memory.float32[q + i] <- memory.float32[p + i] * by;" in found, found
+
+
+def test_tuples_of_one_thread_are_in_no_memory(read: Callable[..., Reading]) -> None:
+    body = "std::tuple<int, int> t[4]; for (int i = 0; i < 4; i++) t[i] = {A[i], i}; A[0] = std::get<0>(t[n & 3]);"
+    found = read(f"{BEFORE}__global__ void k(int *A, int *B, int n) {{ {body} }}", "k")
+    assert {a.name for a in found.kernel.arrays} == {"A", "B"}
