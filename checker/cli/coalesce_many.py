@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.options import tell
+from checker.cli.options import emit, tell
 from checker.cli.several import WORST
 from checker.notation.problem import OptionProblem
 from checker.notation.words import many, shared
@@ -56,13 +57,18 @@ def run(args: argparse.Namespace) -> int:
         raise OptionProblem("--certificate is for one file", advice="Name one: its kernels' names are those of files.")
     known = files.database(args.database) if args.database else None
     sources = files.sources(args.files, args.include, args.exclude, known)
-    done = judged(args, "file", [(args, source) for source in sources], work)
-    parts = [
-        part if isinstance(part, Part) else _ended(source.name, part)
-        for source, own in zip(sources, done.found, strict=True)
-        for part in own
-    ]
-    done.say(part.said for part in parts)
+    parts: list[Part] = []
+    told_now = args.format == "text" and not args.output
+
+    def gives(item: int, found: Part | Ended) -> None:
+        part = found if isinstance(found, Part) else _ended(sources[item].name, found)
+        sys.stderr.write(part.said)
+        if told_now:
+            emit(f"{_told(part, parts)}\n", None)
+        parts.append(part)
+
+    done = judged(args, "file", [(args, source) for source in sources], work, gives)
+    done.say(())
     if not parts and not done.left:
         named = f" '{args.kernel}'" if args.kernel else ""
         told = f"there is no kernel{named} in {', '.join(map(repr, args.files[:3]))}"
@@ -73,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     counts = _counts(parts, len(sources))
     tell(
         args,
-        lambda: _text(parts, counts),
+        lambda: _text(() if told_now else parts, _last(parts, counts)),
         lambda: json.dumps(
             {"results": [part.row for part in parts], "summary": _summary(parts, len(sources))}, indent=2
         ),
@@ -181,15 +187,23 @@ def _shared(parts: Sequence[Part]) -> list[str]:
     return shared([part.assumes for part in parts if part.page])
 
 
-def _text(parts: Sequence[Part], counts: str) -> str:
-    """Each kernel with what it assumes besides what all do, which comes last; and counts."""
-    every, blocks = _shared(parts), list[str]()
-    for part in parts:
-        own = [text for text in part.assumes if text not in every]
-        blocks.append("\n".join((part.text, *(["Assumed:", *(f"  {text}" for text in own)] if own else []))))
-    blocks += ["\n".join(["Assumed of all:", *(f"  {text}" for text in every)])] if every else []
-    shares = dict.fromkeys(f"Shares, in each kernel: {part.row['shares']}." for part in parts if part.page)
-    return "\n\n".join([*blocks, *shares, counts])
+def _told(part: Part, before: Sequence[Part]) -> str:
+    """A kernel with what it assumes, which is not said again where it is the same as of the one before."""
+    if not part.assumes:
+        return part.text
+    above = next((other for other in reversed(before) if other.page), None)
+    same = above is not None and above.assumes == part.assumes
+    told = ["Assumed: as of the kernel above."] if same else ["Assumed:", *(f"  {text}" for text in part.assumes)]
+    return "\n".join((part.text, "", *told))
+
+
+def _text(parts: Sequence[Part], last: Sequence[str]) -> str:
+    return "\n\n".join([*(_told(part, parts[:i]) for i, part in enumerate(parts)), *last])
+
+
+def _last(parts: Sequence[Part], counts: str) -> list[str]:
+    """The lines below all kernels."""
+    return [*dict.fromkeys(f"Shares, in each kernel: {part.row['shares']}." for part in parts if part.page), counts]
 
 
 def _page(parts: Sequence[Part], counts: str) -> Page:

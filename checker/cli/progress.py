@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 PATIENCE: Final = 1.0
 """Seconds before a bar appears."""
@@ -62,7 +62,25 @@ def _bar(unit: str, total: int) -> Iterator[Callable[[int], None]]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(unit, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        _bars.append(bar)
+        try:
+            yield lambda done: bar.update(task, completed=done)
+        finally:
+            _bars.remove(bar)
+
+
+_bars: list[Any] = []
+"""The bars that are on the terminal."""
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Within, no bar is where something else is printed."""
+    for bar in tuple(_bars):
+        bar.stop()
+    yield
+    for bar in tuple(_bars):
+        bar.start()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,21 +78,34 @@ class Several:
         sys.stderr.write("".join(texts) + (f"warpbound: warning: {self.left}\n" if self.left else ""))
 
 
-def judged(args: argparse.Namespace, unit: str, items: Sequence[Any], work: Work) -> Several:
-    """Has processes work on items, each part within limits. With --fail-fast the first result whose exit code is not 0
-    ends the run, and Ctrl-C does. Raises OptionProblem for limits that are none."""
-    from checker.cli.progress import progress_bar
+def judged(
+    args: argparse.Namespace,
+    unit: str,
+    items: Sequence[Any],
+    work: Work,
+    gives: Callable[[int, Any], None] = lambda *_: None,
+) -> Several:
+    """Has processes work on items, each part within limits; `gives` gets each result in order, with the number of its
+    item, as soon as it is its turn. With --fail-fast the first result whose exit code is not 0 ends the run, and Ctrl-C
+    does. Raises OptionProblem for limits that are none."""
+    from checker.cli.progress import aside, progress_bar
     from checker.fleet.tray import Ended, Tray, fill
 
     jobs, limit = limits(args, {})
     interrupted = False
+
+    def give(item: int, result: Any) -> None:
+        with aside():
+            gives(item, result)
+
     with progress_bar(f"{unit}s", len(items)) as show:
-        tray = Tray(lambda one: args.fail_fast and (isinstance(one, Ended) or one.code != 0), show)
+        tray = Tray(lambda one: args.fail_fast and (isinstance(one, Ended) or one.code != 0), show, give)
         try:
             fill(tray, items, work, limit, jobs)
         except KeyboardInterrupt:
             interrupted = True
             process.grant()
+        tray.give_rest()
     out = len(items) - len(tray.ends)
     left = f"{many(out, unit)} left out, not looked at to the end" if out else ""
     return Several([tray.of(i) for i in range(len(items))], left, interrupted)

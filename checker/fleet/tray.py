@@ -23,14 +23,17 @@ class Ended:
 class Tray:
     """Where the results of jobs lie. A worker tells the names of a job's parts before it begins one, if it has any to
     tell, and then one result a part. `bad` says of a result that the run is to stop there; `shows` gets how many jobs
-    are done."""
+    are done, `gives` each result with its job as soon as all before it are known."""
 
     bad: Callable[[Any], bool] = lambda _: False
     shows: Callable[[int], None] | None = None
+    gives: Callable[[int, Any], None] = lambda *_: None
     names: dict[tuple[int, int], str] = field(default_factory=dict)
     found: dict[tuple[int, int], Any] = field(default_factory=dict)
     ends: set[int] = field(default_factory=set)
     stopped: bool = False
+    given: set[tuple[int, int]] = field(default_factory=set)
+    next: tuple[int, int] = (0, 0)
 
     def start(self, wake: Callable[[], None]) -> None:
         """Nothing comes from other threads."""
@@ -55,6 +58,7 @@ class Tray:
         self.ends.add(job.number)
         if self.shows:
             self.shows(len(self.ends))
+        self._give()
 
     def enough(self) -> bool:
         return self.stopped
@@ -62,10 +66,39 @@ class Tray:
     def _put(self, job: int, part: int, result: Any) -> None:
         self.found.setdefault((job, part), result)
         self.stopped = self.stopped or self.bad(result)
+        self._give()
 
     def of(self, job: int) -> list[Any]:
         """The results of a job's parts, in their order."""
-        return [self.found[key] for key in sorted(self.found) if key[0] == job]
+        return [self.found[key] for key in self._keys(job)]
+
+    def give_rest(self) -> None:
+        """Gives what waits for results that will not come."""
+        for job in sorted({job for job, _ in self.found}):
+            self._give_all(job)
+
+    def _keys(self, job: int) -> list[tuple[int, int]]:
+        return sorted(key for key in self.found if key[0] == job)
+
+    def _give(self) -> None:
+        """Gives the results that wait for none any more."""
+        while self.next in self.found or self.next[0] in self.ends:
+            job, part = self.next
+            if self.next in self.found:
+                self._give_one(self.next)
+                self.next = job, part + 1
+            else:
+                self._give_all(job)
+                self.next = job + 1, 0
+
+    def _give_all(self, job: int) -> None:
+        for key in self._keys(job):
+            self._give_one(key)
+
+    def _give_one(self, key: tuple[int, int]) -> None:
+        if key not in self.given:
+            self.given.add(key)
+            self.gives(key[0], self.found[key])
 
 
 def fill(tray: Tray, items: Sequence[Any], work: Work, limits: Limits, count: int) -> None:

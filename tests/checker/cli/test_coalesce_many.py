@@ -37,7 +37,7 @@ def test_all_kernels_of_a_source(here: Path, capsys: Capture) -> None:
         "bad: 1 access: 1 uncoalesced",
     ]
     assert "src/a.cu:2:38: uncoalesced store of A[w * tid.x]: 32 lines, 1 at best, 32 lanes, 100 % of all" in lines
-    assert lines.count("  every array starts at a multiple of 256 bytes") == 1
+    assert lines.count("Assumed:") == 2
     assert sum(line.startswith("Shares") for line in lines) == 1
     assert lines[-1] == "1 file, 2 kernels, 2 accesses: 1 uncoalesced, 1 coalesced"
     assert main(["coalesce", "src/a.cu", "--kernel", "good", "--block", "32", "--format", "json"]) == 0
@@ -69,6 +69,34 @@ def test_a_folder(here: Path, capsys: Capture) -> None:
     assert main(["coalesce", "src", "--format", "sarif"]) == 2
     results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert sorted(r["ruleId"] for r in results) == ["uncoalesced", "unreadable"]
+
+
+def test_what_is_known_is_printed_at_once_and_in_order(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (here / "src/b.cu").write_text(BAD.replace("bad", "worse") + BAD.replace("bad", "worst"))
+    (here / "src/c.cu").write_text(BROKEN)
+    out: list[str] = []
+
+    def shuffled(jobs: Iterable[Job], work: Work, desk: Desk, *_: object) -> None:
+        first, second, third = jobs
+        for job, done in ((third, None), (second, 1), (first, 1), (first, 0), (second, 0)):
+            work(job.work, frozenset() if done is None else frozenset({done}), Told(desk, job))
+            if done != 1:
+                desk.ended(job)
+            out.append("".join(capsys.readouterr()))
+
+    monkeypatch.setattr(tray, "run", shuffled)
+    assert main(["coalesce", "src", "--block", "32", "--quick"]) == 2
+    starts = [[line.partition(":")[0] for line in text.splitlines() if ": 1 access" in line] for text in out]
+    assert starts == [[], [], ["good"], ["bad", "worse"], ["worst"]]
+    assert ["expected expression" in text for text in out] == [False, False, False, False, True]
+    assert ["Assumed: as of the kernel above." in text for text in out] == [False, False, False, True, True]
+    counts = "3 files, 5 kernels, 4 accesses: 3 uncoalesced, 1 coalesced, 1 cannot be read"
+    assert capsys.readouterr().out.splitlines()[-1] == counts
+    assert main(["coalesce", "src", "--block", "32", "--quick", "-o", "out.txt"]) == 2
+    told = (here / "out.txt").read_text()
+    assert [told.count(text) for text in (": 1 access", "Assumed", "Shares")] == [4, 4, 1]
 
 
 def test_a_kernel_that_takes_too_long_is_one(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -45,6 +45,18 @@ def test_a_run_of_which_nothing_is_done_shows_a_bar(monkeypatch: pytest.MonkeyPa
     assert "0/20" in stream.getvalue()
 
 
+def test_a_bar_leaves_the_terminal_to_what_is_printed_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress._bar("blocks", 20):
+        with progress.aside():
+            stream.write("beside")
+        stream.write("over")
+    text = stream.getvalue()
+    assert [text.count(part) for part in ("\x1b[2Kbeside\x1b", "\x1b[2Kover")] == [1, 0]
+
+
 class Late(threading.Thread):
     """A thread that gets no time before others wait for it."""
 
