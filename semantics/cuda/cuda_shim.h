@@ -55,6 +55,31 @@ extern "C" __attribute__((device)) void __syncthreads();
 #define INT_MAX 2147483647
 #define INT_MIN (-2147483647 - 1)
 #define UINT_MAX 4294967295u
+#define INT8_MAX 127
+#define INT8_MIN (-127 - 1)
+#define UINT8_MAX 255
+#define INT16_MAX SHRT_MAX
+#define INT16_MIN SHRT_MIN
+#define UINT16_MAX USHRT_MAX
+#define INT32_MAX INT_MAX
+#define INT32_MIN INT_MIN
+#define UINT32_MAX UINT_MAX
+#define INT64_MAX LONG_MAX
+#define INT64_MIN LONG_MIN
+#define UINT64_MAX ULONG_MAX
+#define SIZE_MAX ULONG_MAX
+#define INTPTR_MAX LONG_MAX
+#define UINTPTR_MAX ULONG_MAX
+#define PTRDIFF_MAX LONG_MAX
+#define SCHAR_MAX 127
+#define SCHAR_MIN (-127 - 1)
+#define UCHAR_MAX 255
+#define CHAR_MAX 127
+#define CHAR_MIN (-127 - 1)
+#define INT32_C(n) n
+#define UINT32_C(n) n##u
+#define INT64_C(n) n##L
+#define UINT64_C(n) n##uL
 #define FLT_MAX 3.402823466e+38f
 #define FLT_MIN 1.175494351e-38f
 #define FLT_EPSILON 1.192092896e-07f

@@ -11,22 +11,37 @@ from logic.syntax import (
     INT,
     Assign,
     Const,
+    Op,
 )
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_when_made, check_array, destroyed, makes
 from semantics.cuda.convert import convert, zero
 from semantics.cuda.ctype import CType, innermost, scalar
-from semantics.cuda.errors import unsupported
+from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr, into
 from semantics.cuda.functions import assign, assigned, function_type, is_table, named_function
 from semantics.cuda.implied import counted, is_computed, reals
 from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
+from semantics.cuda.order import check_order
 from semantics.cuda.picked import check_picked
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point, seen
-from semantics.cuda.records import declared, fields, fill, initialised, reference, undefined, union, values, variable
+from semantics.cuda.records import (
+    declared,
+    fields,
+    fill,
+    held,
+    initialised,
+    put,
+    reference,
+    undefined,
+    union,
+    values,
+    variable,
+)
 from semantics.cuda.regions import null, unit
+from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare, described
 from semantics.cuda.shim import is_shim
 from semantics.cuda.state import Address, Chosen, Moving, Place, Pointer, State, Use
@@ -179,13 +194,46 @@ def _function(st: State, decl: Node) -> Node | Chosen | None:
 
 
 def listed(st: State, braces: Node, loc: Loc | None, use: Use) -> Place:
-    """An array, a structure or a union of one thread that has no name, with the values of a list."""
+    """An array, a structure or a union of one thread that has no name, with the values of a list, of an order, or of a
+    constant that is declared outside of kernels."""
+    if braces.kind == "VAR_DECL":
+        return _constant(st, braces, loc)
+    if braces.kind == "BINARY_OPERATOR":
+        return _ordering(st, braces, use)
     if braces.type.kind == "array":
         return in_braces(st, braces, loc)
     if is_union(braces):
         return union(st, braces, braces, use)
     made = declared(st, "t", braces)
     fill(st, made, braces, use)
+    return made
+
+
+def _constant(st: State, decl: Node, loc: Loc | None) -> Place:
+    """A structure that is declared constant outside of kernels. Raises where its value is not known."""
+    own = decl.definition or decl
+    with st.captured() as effects:
+        found = [] if own.initialiser is None else values(st, own.initialiser)
+    if effects or not all(isinstance(value, Const) for value in found):
+        raise CudaError(f"'{decl.name}' is a variable of the host", loc, "Pass its value to the kernel as an argument.")
+    return held(st, decl.name, own, found)
+
+
+def _ordering(st: State, node: Node, use: Use) -> Place:
+    """The order `a <=> b` of two numbers, which our header keeps as -1, 0, 1, or as 2 where they have none."""
+    left, right = node.children
+    own = scalar(left.type), scalar(right.type)
+    if node.operator != "<=>" or None in own or own[0] != own[1]:
+        raise unsupported(f"the operator '{node.operator}' on '{left.type.name}'", node.loc)
+    check_order(st, node.loc, (left, right))
+    parts = Unordered(st)
+    a, b = parts.part(expr(st, left, within(use))), parts.part(expr(st, right, within(use)))
+    parts.check(node.loc)
+    a, b = (st.saved(e, t) for e, t in zip((a, b), own, strict=True) if t is not None)
+    made = declared(st, "order", node, settled=True)
+    last = Const(0) if own[0] == INT else Op("?:", (Op("==", (a, b)), Const(0), Const(2)))
+    sign = Op("?:", (Op("<", (a, b)), Const(-1), Op("?:", (Op(">", (a, b)), Const(1), last))), node.loc)
+    put(st, made, [sign], node)
     return made
 
 

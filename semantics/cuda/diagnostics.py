@@ -27,7 +27,11 @@ _CUDA: Final = (
 )
 _PROVIDED: Final = re.compile(
     rf"({_CUDA}|float|limits|time|ctype|unistd|errno|getopt|malloc|memory|sys/(time|types|stat))\.h"
-    r"|c(stdio|stdlib|stdint|stddef|math|assert|float|limits|string|time|ctype)|iostream|iomanip|fstream|sstream"
+    r"|c(stdio|stdlib|stdint|stddef|math|assert|float|limits|string|time|ctype|errno|inttypes|stdarg)|iostream|iomanip"
+    r"|[iof]stream|sstream|iosfwd|tuple|optional|variant|any|bit|bitset|span|concepts|compare|numbers|ranges|iterator"
+    r"|initializer_list|new|atomic|thread|mutex|shared_mutex|condition_variable|future|deque|list|queue|stack"
+    r"|unordered_(map|set)|stdexcept|exception|system_error|filesystem|source_location|string_view|typeinfo|typeindex"
+    r"|regex|ratio|charconv|format|complex"
     r"|(cublas|cusparse|cusolver|cufft|cudnn|curand|nccl|nvml|nvrtc|cuda_profiler_api|cudaProfiler)\w*\.h"
     r"|(nvtx3/)?nvToolsExt\w*\.h|vector|string|algorithm|chrono|random|numeric|functional|memory|map|set|array|utility|limits|type_traits"
 )

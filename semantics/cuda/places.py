@@ -526,6 +526,8 @@ def outside(st: State, decl: Node, loc: Loc | None) -> Binding:
         return place
     if t.kind == "record" and t.const and not holds(decl) and not is_virtual(decl.type_decl):
         return Parts(st.fresh(decl.name), ())  # a tag: nothing is read of it
+    if t.kind == "record" and t.const and (decl.definition or decl).initialiser is not None:
+        return st.listed(st, decl, loc, "part")
     if decl.parent is not None and decl.parent.kind in ("FUNCTION_DECL", "CXX_METHOD") and t.const:
         raise unsupported(
             f"the address of the constant '{decl.name}'", loc, "Copy it to a variable, and take that of it."

@@ -111,7 +111,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
         case "BINARY_OPERATOR" if node.operator == ",":
             st.discard(st, node.children[0], use if use == "part" else "statement")
             return place(st, node.children[1], within(use))
-        case "INIT_LIST_EXPR" | "CONDITIONAL_OPERATOR" if node.type.kind == "record":
+        case "INIT_LIST_EXPR" | "CONDITIONAL_OPERATOR" | "BINARY_OPERATOR" if node.type.kind == "record":
             return st.listed(st, node, node.loc, use)
         case "CALL_EXPR" if node.type.kind == "record" or gives_reference(node):
             made = st.call(st, node, use)

@@ -175,17 +175,16 @@ def union(st: State, decl: Node, value: Node | None, use: Use) -> Address:
         return made_
     given = value.children
     named = _designated(given[0]) if given else None
-    own = [f for f in decl.fields if named is None or f.name == named[0]]
-    if len(given) != 1 or not own:
+    first = next((f for f in decl.fields if named is None or f.name == named[0]), None)
+    type_ = None if first is None else scalar(first.type)
+    if first is None or len(given) > 1 or (type_ is None and first.type.kind != "record"):
         raise unsupported(f"this value of the union '{decl.name}'", value.loc, "Assign a member.")
-    part, first = named[1] if named else given[0], own[0]
     where = member(st, made_, first, first)
-    if first.type.kind == "record":
-        put(st, where, _field(st, first, part, value.loc, use), first)
-    elif scalar(first.type) is not None:
-        deliver(st, where, convert(expr(st, part, use), part.type, first.type, value.loc), first.type, value.loc)
+    found = _field(st, first, named[1] if named else given[0] if given else None, value.loc, use)
+    if type_ is None:
+        put(st, where, found, first)
     else:
-        raise unsupported(f"this value of the union '{decl.name}'", value.loc, "Assign a member.")
+        deliver(st, where, found[0], first.type, value.loc)
     return made_
 
 
@@ -496,7 +495,7 @@ def _refers(t: CType) -> bool:
 
 
 _PLACES: Final = (
-    "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR",
+    "CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "UNARY_OPERATOR", "BINARY_OPERATOR",
     "CXX_REINTERPRET_CAST_EXPR", *CASTS,
 )  # fmt: skip
 

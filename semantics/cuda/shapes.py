@@ -37,10 +37,22 @@ def operand(node: Node) -> Node | None:
         inner = [c for c in inner[-1:] if c.type.name == node.type.name] or inner
     if len(inner) > 1:
         raise unsupported(described(node), node.loc)
-    if inner and node.kind == "UNEXPOSED_EXPR" and not node.covers(inner[0]):
+    if inner and node.kind == "UNEXPOSED_EXPR" and not (node.covers(inner[0]) or _stands_for(node, inner[0])):
         integer(node)
         return None
     return inner[0] if inner else None
+
+
+def _stands_for(node: Node, made: Node) -> bool:
+    """Whether a node is an operator between two operands for which C++ takes others: `a != b` is `!(a == b)`, and
+    `a < b` is `(a <=> b) < 0`, or `0 < (b <=> a)`."""
+    todo, found = [made], list[Node]()
+    while todo and not found:
+        here = todo.pop()
+        found = [here] if here.name in ("operator==", "operator<=>") and len(here.arguments) == 2 else []
+        todo += here.arguments if here.kind == "CALL_EXPR" else here.children
+    ends = sorted(side.span for here in found for side in here.arguments)
+    return bool(ends) and node.span == (*ends[0][:2], ends[1][2])
 
 
 def bare(node: Node) -> Node:

@@ -345,7 +345,8 @@ def _checked_if(st: State, node: Node) -> tuple[Node, ...]:
     if len(parts) < len(node.children):
         for part in in_order(node.children[: -len(parts)], parts):
             _declare(st, part)
-        if len({part.span[:2] for part in parts}) < len(parts):
+        plain = len(parts) == 2 and parts[1].kind.endswith("_STMT")  # no test is a statement
+        if not plain and len({part.span[:2] for part in parts}) < len(parts):
             raise unsupported("an 'if' with several of its parts in one macro", node.loc, "Write it out.")
         return parts
     check_if(node)

@@ -10,6 +10,7 @@
 #pragma push_macro("BINARY")
 #pragma push_macro("UNARY")
 #pragma push_macro("GET")
+#pragma push_macro("ORDER")
 #define HD __host__ __device__
 /* In C++11 a method that is `constexpr` is `const`. */
 #if __cplusplus >= 201402L
@@ -156,6 +157,46 @@ template <class _Tp> concept copy_constructible = move_constructible<_Tp> && _co
 template <class _Fn, class... _Tp> concept invocable = is_invocable<_Fn, _Tp...>::value;
 template <class _Fn, class... _Tp> concept regular_invocable = invocable<_Fn, _Tp...>;
 template <class _Fn, class... _Tp> concept predicate = is_invocable_r<bool, _Fn, _Tp...>::value;
+#endif
+
+#if __cplusplus > 201703L
+/* Orders, by the sign of a difference, which is 2 where there is none. A 0 to compare with is one of these. */
+struct _zero { HD constexpr _zero(int) {} };
+#define ORDER(N) \
+  HD friend constexpr bool operator==(N x, N y) { return x._sign == y._sign; } \
+  HD friend constexpr bool operator==(N x, _zero) { return x._sign == 0; } \
+  HD friend constexpr bool operator<(N x, _zero) { return x._sign < 0; } \
+  HD friend constexpr bool operator>(N x, _zero) { return x._sign == 1; } \
+  HD friend constexpr bool operator<=(N x, _zero) { return x._sign <= 0; } \
+  HD friend constexpr bool operator>=(N x, _zero) { return (x._sign | 1) == 1; } \
+  HD friend constexpr N operator<=>(N x, _zero) { return x; } \
+  HD friend constexpr N operator<=>(_zero, N x) { return N{x._sign == 2 ? 2 : -x._sign}; }
+struct partial_ordering {
+  int _sign;
+  static const partial_ordering less, equivalent, greater, unordered;
+  ORDER(partial_ordering)
+};
+struct weak_ordering {
+  int _sign;
+  static const weak_ordering less, equivalent, greater;
+  HD constexpr operator partial_ordering() const { return partial_ordering{_sign}; }
+  ORDER(weak_ordering)
+};
+struct strong_ordering {
+  int _sign;
+  static const strong_ordering less, equal, equivalent, greater;
+  HD constexpr operator partial_ordering() const { return partial_ordering{_sign}; }
+  HD constexpr operator weak_ordering() const { return weak_ordering{_sign}; }
+  ORDER(strong_ordering)
+};
+inline constexpr partial_ordering partial_ordering::less{-1}, partial_ordering::equivalent{0}, partial_ordering::greater{1},
+  partial_ordering::unordered{2};
+inline constexpr weak_ordering weak_ordering::less{-1}, weak_ordering::equivalent{0}, weak_ordering::greater{1};
+inline constexpr strong_ordering strong_ordering::less{-1}, strong_ordering::equal{0}, strong_ordering::equivalent{0},
+  strong_ordering::greater{1};
+HD constexpr bool is_eq(partial_ordering x) { return x == 0; } HD constexpr bool is_neq(partial_ordering x) { return x != 0; }
+HD constexpr bool is_lt(partial_ordering x) { return x < 0; } HD constexpr bool is_lteq(partial_ordering x) { return x <= 0; }
+HD constexpr bool is_gt(partial_ordering x) { return x > 0; } HD constexpr bool is_gteq(partial_ordering x) { return x >= 0; }
 #endif
 
 /* The limits of types. */
@@ -473,3 +514,4 @@ namespace cuda { namespace std { using namespace ::std; using namespace ::_newer
 #pragma pop_macro("BINARY")
 #pragma pop_macro("UNARY")
 #pragma pop_macro("GET")
+#pragma pop_macro("ORDER")

@@ -305,10 +305,10 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ("'a' == 97 and not 1'0 xor 10 /* '\"' */", "", 1, None),
         ("A$ > 1", "", 2, "'A$' is taken as not defined: -D A$=.. says otherwise"),
         (
-            "UINT32_MAX > 0xffffu",
+            "UINT_FAST16_MAX > 0xffffu",
             "#include <stdint.h>\n",
             2,
-            "'UINT32_MAX' is taken as not defined: -D UINT32_MAX=.. says otherwise",
+            "'UINT_FAST16_MAX' is taken as not defined: -D UINT_FAST16_MAX=.. says otherwise",
         ),
         (
             "defined(BIG)",

@@ -37,6 +37,7 @@ BODIES = [
     "U u; u.i = -1; A[0] = u.u >> 20; u.u = 4000000000u; A[1] = u.i / 1000; u.u++; A[2] = u.i;",
     "W w; w.v[0] = 5; w.p.b = 7; A[0] = w.p.a * 10 + w.v[1]; w.v[threadIdx.x & 1] = 9; A[1] = w.p.a * 10 + w.p.b;",
     "U u = {n}, v = u, w = {.u = 4294967295u}; v.u <<= 1; A[0] = u.i * 10 + v.i; u = w; A[1] = u.i; A[2] = top(u);",
+    "U u{}; A[0] = u.i + 3; u.i = n; W w{}, z{}; A[1] = w.p.a + w.p.b; z.v[1] = n; A[2] = z.p.a + z.p.b;",
     "W w = {{n, 8}}; W z = w; z.p.a = 1; P p = z.p; p.a += w.m[1][0]; w.p = p; A[0] = w.v[0] * 10 + z.v[0];",
     "S s; s.kind = 1; s.u.i = -2; s.w.p.a = n; s.w.v[1] = 6; S t = s; t.u.u >>= 30; A[0] = s.u.i + t.u.i * t.w.p.b;",
     "W w; fill(w, n); A[0] = w.p.a + w.p.b; W *q = &w; q->v[1] = 2; A[1] = w.m[1][0];",
