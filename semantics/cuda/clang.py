@@ -96,6 +96,8 @@ class Unit:
         self._types: dict[tuple[int, int | None], CType] = {}
         self._code: dict[str, list[tuple[str, int]]] = {}
         self.mutating: dict[int, bool] = {}
+        self.instances: dict[tuple[int, bool], list[Node]] = {}
+        self.named: dict[tuple[int, int], list[Node]] = {}
         self._count = 0
         self._kinds = libclang.names("CursorKind")
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())

@@ -215,8 +215,8 @@ def _of_range(over: Node) -> dict[str, None]:
     if name is None:
         return {}
     const = "const " if over.type.const else ""
-    found = dict[str, None]()
-    for begin, end in (("r.begin()", "r.end()"), ("begin(r)", "end(r)")):
+    found, methods = dict[str, None](), {"begin", "end"} <= {m.name for m in over.type_decl.members}
+    for begin, end in (("r.begin()", "r.end()"), ("begin(r)", "end(r)"))[: 1 if methods else 2]:
         body = f"auto b = {begin}; auto e = {end}; bool go = b != e; ++b;"
         found[f"static __device__ void {RANGE}_{numbered(const + name + begin)}({const}{name} &r) {{ {body} }}"] = None
     return found

@@ -83,6 +83,11 @@ _CALLED: Final = re.compile(
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
+CONCEPTS: Final = re.compile(
+    rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
+    rb"|\w*constructible(?:_from)?|default_initializable)\b"
+)
+"""The words of concepts, and the names of those that our headers have."""
 _QUOTED: Final = re.compile(r"(?:unknown type name|undeclared identifier|no type named|no template named) '(\w+)'")
 _OF_CUDA: Final = {
     name: re.compile(own)
@@ -160,6 +165,8 @@ class Parsed:
     unknown_lengths: frozenset[int] = field(default_factory=frozenset)
     ordered: bool = True
     """Whether the language puts the sides of assignments and shifts in order."""
+    begun: bytes = b""
+    """The text with all hidden lines."""
 
 
 def read_bytes(path: str) -> bytes:
@@ -214,7 +221,7 @@ def in_its_language(request: Request) -> Request:
     """The same with what headers that were not found may be thought to include of CUDA's, and in C++20 where the source
     speaks of concepts or other things of it, and has fewer errors so; unless another language than the usual one is
     asked for."""
-    data = read_bytes(request.path)
+    data = _plain(request.path, read_bytes(request.path))
     wrong = _unit(request, data).errors
     if any(MISSING.match(e.message) for e in wrong) and (more := tuple(_thought_of(_unit(request, data)))):
         request = replace(request, more=more)
@@ -243,12 +250,16 @@ def _thought_of(unit: Unit) -> Iterator[str]:
 def asks(request: Request) -> bool:
     """Whether templates of a source may be chosen by what can be called: by concepts, or by what is written of types
     that calls have."""
-    if request.has_concepts:
-        return True
-    unit = _unit(request, read_bytes(request.path))
+    unit = _unit(request, _plain(request.path, read_bytes(request.path)))
     files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
     texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
-    return any(map(_calls, texts))
+    return any(map(_calls, texts)) or (request.has_concepts and any(map(_constrains, texts)))
+
+
+@lru_cache(maxsize=UNITS)
+def _constrains(text: bytes) -> bool:
+    """Whether a text may say by concepts which templates are chosen."""
+    return CONCEPTS.search(SPLICE.sub(b"", text)) is not None
 
 
 @lru_cache(maxsize=UNITS)
@@ -257,24 +268,23 @@ def _calls(text: bytes) -> bool:
     return _CALLED.search(SPLICE.sub(b"", text)) is not None
 
 
-def parse(request: Request) -> Parsed:
+def parse(request: Request, begun: bytes | None = None) -> Parsed:
     """Parse a file, with hidden references at its end to the instances of templates that libclang does not show, and to
-    the one that is asked for."""
-    data = _plain(request.path, read_bytes(request.path))
+    the one that is asked for. Where the text was `begun` by another parse, it has those which that found."""
+    data = _plain(request.path, read_bytes(request.path)) if begun is None else begun
     unit = _unit(request, data)
-    lines = references(unit)
-    if lines:
+    if begun is None and (lines := references(unit)):
         data = _appended(data, _kept(request, data, lines))
         unit = _again(request, unit, data)
-    if request.instantiate is not None and not _made(unit, request):
+    if begun is None and request.instantiate is not None and not _made(unit, request):
         data = _appended(data, [f"static auto *{INSTANCE} = &{_spelled(request, unit)};"])
         unit = _unit(request, data)
-    data, unit = _with_hidden(request, data, unit)
+    data, unit = _with_hidden(request, data, unit, begun is not None)
     if request.shared_block is not None:
         unit = _again(request, unit, _with_block(unit, request.shared_block))
-    data, unknown = _with_ones(unit)
-    whole = _again(request, unit, data)
-    return Parsed(_again(request, whole, with_calls(whole)), whole, unknown, request.ordered)
+    whole, unknown = _with_ones(unit)
+    unit = _again(request, unit, whole)
+    return Parsed(_again(request, unit, with_calls(unit)), unit, unknown, request.ordered, data)
 
 
 @lru_cache(maxsize=UNITS)
@@ -289,17 +299,17 @@ def _appended(data: bytes, lines: Sequence[str]) -> bytes:
     return data + "".join(f"\n{line}" for line in lines).encode("latin-1") + b"\n" if lines else data
 
 
-def _with_hidden(request: Request, data: bytes, unit: Unit) -> tuple[bytes, Unit]:
+def _with_hidden(request: Request, data: bytes, unit: Unit, begun: bool) -> tuple[bytes, Unit]:
     """The text with hidden references to the base classes of instances of templates, and to theirs, and with functions
-    that call what libclang does not show."""
-    tried = set[str]()
+    that call what libclang does not show; where it was begun, it has some."""
+    tried, before = set[str](), {*data.decode("latin-1").split("\n")} if begun else set[str]()
     based, more = depends(unit), wanted(unit)
     while (based or more) and len(tried) <= _MOST_HIDDEN:
         own = [f for k in kernels(unit) for f in (instances(unit, k) if is_template(k) else [k])]
         own += virtual_functions(unit)
         listed = inherited_lines(unit, own) if based else []
         listed += [*hidden_lines(unit, own), *derived_lines(unit, own)] if more else []
-        found = [line for line in listed if line not in tried]
+        found = [line for line in listed if line not in tried and line not in before]
         tried |= {*found}
         if not found:
             break

@@ -146,9 +146,10 @@ def read_cuda(
     if name is not None and "<" in name and (instantiate is None or same):
         name, instantiate = None, name
     request = in_its_language(Request(path, tuple(includes), tuple(defines), std, instantiate, shared_block))
-    found = _read(request, name)
+    program = _program(request, name)
+    found = _reading(request, program)
     if asks(request):
-        _check_answers(found, request, name)
+        _check_answers(found, program, request, name)
     assumed = [f"the header '{h}' is taken as included by one that was not found" for h in request.more]
     if request.std != std:
         assumed.append(f"the source is read as {request.std.upper()}")
@@ -168,34 +169,57 @@ def _name(kernel: Node) -> str:
     return full if named else kernel.name
 
 
-def _check_answers(found: Reading, request: Request, name: str | None) -> None:
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A kernel as it is lowered, with each reduction modulo 2^bits, and what that leaves to look at."""
+
+    parsed: Parsed
+    node: Node
+    notes: tuple[str, ...]
+    kernel: Kernel
+    state: State
+    types: Types
+
+
+def _check_answers(found: Reading, program: _Program, request: Request, name: str | None) -> None:
     """Raises where another program is read if all functions may be called from everywhere. What is not executed may
     call them, and CUDA's compiler chooses templates by that; clang by what may be called from where they are used, and
     it keeps what it first said of a concept."""
-    other = None
+    same = False
     with suppress(CudaError):
-        other = _read(replace(request, together=True), name)
-    if other is None or (found.kernel, found.facts) != (other.kernel, other.facts):
+        everywhere = replace(request, together=True)
+        other = _program(everywhere, name, program.parsed.begun)
+        same = (other.kernel, other.types) == (program.kernel, program.types)
+        if not same:
+            settled_ = _reading(everywhere, other)
+            same = (found.kernel, found.facts) == (settled_.kernel, settled_.facts)
+    if not same:
         told = "a template is chosen by what may be called, and host and device differ in that"
         raise CudaError(told, found.kernel.loc, "Declare with __host__ __device__ what it asks for.")
 
 
-def _read(request: Request, name: str | None) -> Reading:
-    """A kernel from a file as it is requested."""
-    parsed = parse(request)
+def _program(request: Request, name: str | None, begun: bytes | None = None) -> _Program:
+    """A kernel from a file as it is requested; `begun` is as in `parse`."""
+    parsed = parse(request, begun)
     node = find(parsed, request, name)
     notes = check(parsed.unit, node)
     if request.instantiate is None and (own := told(node)) != qualified(node):
         notes += (f"the kernel is the instance {own} of a template",)
     with _deep_recursion():
         kernel, st = _lower(parsed, node)
-    host = cache(lambda: parsed_for_host(request, parsed.whole.data))
-    grid, block = sizes_of(parsed.whole, host, node)
+    kernel = replace(kernel, name=_name(node), removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
     limits = {name: (min(table), max(table)) for name, table in st.tables.items()}
     types = Types(st.integers, {name: frozenset(own) for name, own in st.elements.items()}, limits)
-    remarks = (*notes, *st.notes)
-    kernel = replace(kernel, name=_name(node), removed=tuple(parsed.whole.removed(node.loc.file) if node.loc else ()))
-    found = Reading(kernel, block, grid, remarks, (), kernel.body, types, st.rows, st.tables, st.one_row)
+    return _Program(parsed, node, notes, kernel, st, types)
+
+
+def _reading(request: Request, program: _Program) -> Reading:
+    """The reading of a kernel for any launch, with what the file says of its launches."""
+    parsed, node, kernel, st = program.parsed, program.node, program.kernel, program.state
+    host = cache(lambda: parsed_for_host(request, parsed.whole.data))
+    grid, block = sizes_of(parsed.whole, host, node)
+    remarks = (*program.notes, *st.notes)
+    found = Reading(kernel, block, grid, remarks, (), kernel.body, program.types, st.rows, st.tables, st.one_row)
     passed = tuple(p.name for p in node.arguments)
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
     unsteady = frozenset(st.unsteady)

@@ -105,26 +105,37 @@ def is_called(kernel: Node, asked: str) -> bool:
 def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
     order of their uses. Templates that it does not use make none."""
-    path = qualified(template)
-    todo = deque(n for n in own(unit) if not asked or n.name == INSTANCE)
-    found, seen = list[Node](), set[int]()
-    while todo:
-        for body in _uses(todo.popleft(), seen):
-            if body.name == template.name and is_kernel(body) and qualified(body) == path:
-                found += [] if is_template(body) else [body]
-            elif not asked:
-                todo.append(body)
-    return found
+    path, key = qualified(template), (template.identity, asked)
+    if key not in unit.instances:
+        todo = deque(n for n in own(unit) if not asked or n.name == INSTANCE)
+        found, seen = list[Node](), set[int]()
+        while todo:
+            for body in _uses(todo.popleft(), seen):
+                if body.name == template.name and is_kernel(body) and qualified(body) == path:
+                    found += [] if is_template(body) else [body]
+                elif not asked:
+                    todo.append(body)
+        unit.instances[key] = found
+    return [*unit.instances[key]]
 
 
 def _uses(node: Node, seen: set[int]) -> Iterator[Node]:
     """The functions with a body that a node names, but for those that were seen before. Of a template, clang shows what
     an instance does only where it is used."""
+    named, key = node.unit.named, (node.identity, node.offset)  # a declaration has the identity of its definition
+    if key not in named:
+        named[key] = list(_named(node))
+    for body in named[key]:
+        if body.identity not in seen:
+            seen.add(body.identity)
+            yield body
+
+
+def _named(node: Node) -> Iterator[Node]:
     for here in node.walk():
         used = here.referenced if here.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "CALL_EXPR") else None
         body = used.definition if used is not None and used.kind in _CALLED else None
-        if body is not None and not in_shim(body) and body.identity not in seen:
-            seen.add(body.identity)
+        if body is not None and not in_shim(body):
             yield body
 
 

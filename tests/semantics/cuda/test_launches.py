@@ -297,7 +297,7 @@ def test_constants_that_are_the_same_on_the_host(read: Read) -> None:
     ("before", "size"),
     [
         # another specialisation or overload, left out for want of a header
-        ("template <> struct C<UCHAR_MAX> { static const int X = 8; };", "C<255>::X"),
+        ("template <> struct C<MB_LEN_MAX> { static const int X = 8; };", "C<255>::X"),
         ("constexpr int f(int_fast8_t) { return 8; }", "f(1)"),
         ("constexpr int f(cudaDeviceProp *) { return 8; }", "f(0)"),
         # what is the compiler's, or is larger than in the shim
@@ -321,10 +321,10 @@ def test_a_size_of_the_command_line(read: Read) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        "#define X UCHAR_MAX\n#include GO\n",  # one place in a file, two launches
+        "#define X MB_LEN_MAX\n#include GO\n",  # one place in a file, two launches
         'cuModuleGetFunction(&f, module, "k");',
         'cuModuleGetFunction(&f, module, "_Z1kPi");',
-        "P(k,) P(<<,<) 1, UCHAR_MAX P(>>,>)(0);",
+        "P(k,) P(<<,<) 1, MB_LEN_MAX P(>>,>)(0);",
     ],
 )
 def test_a_launch_that_is_hidden(read: Read, more: str, tmp_path: Path) -> None:

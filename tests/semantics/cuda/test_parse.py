@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from logic.source import SourceError
 from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading, choices, kernel_names, parse, read_cuda
 from semantics.cuda.clang import Prefix, Unit
+from semantics.cuda.shim import HEADERS
 
 Write = Callable[[str], str]
 KERNEL = '#include "body.h"\n__global__ void k(int *A) { BODY }\n'
@@ -30,6 +32,38 @@ def test_a_text_is_parsed_once(missing: str, here: Write, monkeypatch: pytest.Mo
     assert len(made) == 1
     assert read_cuda(path, defines=("N=1",)) == read_cuda(path)
     assert len(made) == 2
+
+
+VIEW = """struct V { int *p, n;
+  __device__ int *begin() const { return p; } __device__ int *end() const { return p + n; } };
+"""
+PARSES = {
+    "\n#pragma unroll\nfor (int i = 0; i < n; i++) A[i] = 7;": ("c++20", 1),
+    "\n#pragma unroll 4\nfor (int i = 0; i < n; i++) { decltype(n) x = A[i]; A[i] = x; }": ("c++17", 2),
+    "for (decltype(n) x : V{A, n}) A[0] = x;": ("c++17", 3),
+}
+"""The number of parses of a text: one more for hidden lines, and one where host and device may differ."""
+
+
+@pytest.mark.parametrize("body", PARSES)
+def test_a_text_is_parsed_no_more_often_than_needed(body: str, here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, made = here(f"{VIEW}__global__ void k(int *A, int n) {{ {body} }}\n"), list[bool]()
+
+    def counted(file: str, data: bytes, args: Sequence[str], prefix: Prefix | None) -> Unit:
+        made.append("-D__w_together" in args)
+        return Unit(file, data, args, prefix)
+
+    monkeypatch.setattr(parse, "Unit", counted)
+    std, times = PARSES[body]
+    read_cuda(path, std=std)
+    assert made == [False] * (times - 1 or 1) + [True] * (times > 1)
+
+
+def test_the_names_of_all_concepts_are_known() -> None:
+    text = Path(HEADERS, "warpbound_std.h").read_text()
+    names = re.findall(r"\bconcept (\w+)", text)
+    assert len(names) > 10
+    assert [name for name in names if name[0] != "_" and not parse.CONCEPTS.fullmatch(name.encode())] == []
 
 
 def body(path: str) -> str:
