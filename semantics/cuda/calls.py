@@ -46,7 +46,7 @@ from semantics.cuda.lambdas import captures
 from semantics.cuda.lanes import of_lanes
 from semantics.cuda.library import target
 from semantics.cuda.methods import arguments, exact, is_virtual_call, operands, receiver
-from semantics.cuda.modular import operation, stripped
+from semantics.cuda.modular import Integer, integer, modulo, operation, stripped
 from semantics.cuda.objects import default, members, own_fields
 from semantics.cuda.order import check_order, right_first
 from semantics.cuda.picked import check_picked
@@ -431,7 +431,9 @@ def _operated(st: State, node: Node, t: CType, name: str, use: Use) -> Expr:
     if t.kind in ("base", "int"):
         given = [convert(v, a.type, t, node.loc) for a, v in zip(node.arguments, given, strict=True)]
     if "mul24" in name:
-        st.note(f"the operands of {name} fit in 24 bits")
+        given = [modulo(v, Integer(24, t.signed), integer(t)) for v in given]
+        if t.signed:
+            st.note(f"the operands of {name} fit in 24 bits")
     given = at_most(st, given) if OPERATORS[name] == "min" else given
     e = Op(OPERATORS[name], tuple(given), node.loc)
     if e.op in ("+", "-", "*", "/") and t.kind == "base":

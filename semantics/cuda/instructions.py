@@ -11,7 +11,7 @@ from logic.syntax import BOOL, INT, Const, Expr, Op
 from logic.typing import type_of
 from semantics.cuda.convert import based, called, convert, retyped
 from semantics.cuda.ctype import CType, scalar
-from semantics.cuda.modular import operation
+from semantics.cuda.modular import Integer, modulo, operation
 from semantics.cuda.state import State
 
 
@@ -71,7 +71,7 @@ _COMPARISONS: Final = {
 def computed(st: State, parts: Sequence[str], given: Sequence[Operand], loc: Loc | None) -> Operand | None:
     """The value of an instruction, exactly; None where it is not known here."""
     name, t = parts[0], typed(parts[-1])
-    if t is None or parts[-1] in ("f16", "bf16", "f16x2", "bf16x2", "tf32"):
+    if t is None or parts[-1] in ("f16", "bf16", "f16x2", "bf16x2", "tf32", "u16x2", "s16x2"):
         return None
     if name == "setp":
         return _compared(parts, given, t, loc)
@@ -95,6 +95,11 @@ def computed(st: State, parts: Sequence[str], given: Sequence[Operand], loc: Loc
         "wide" in words and 2 * t.size in _SIGNED
     ) else t  # fmt: skip
     values = [_as(v, t if k < 2 else wide, loc) for k, v in enumerate(given)]
+    if name in ("mul24", "mad24"):
+        own = Integer(24, t.signed)
+        values = [modulo(v, own, Integer(8 * t.size, t.signed)) if k < 2 else v for k, v in enumerate(values)]
+        if t.signed:
+            st.note(f"the operands of {name} fit in 24 bits")
     return _operated(name, values, given, t, wide, loc)
 
 
@@ -108,17 +113,23 @@ def _operated(
         values[1] = _as(given[1], CType("int", _UNSIGNED[4], 4, signed=False), loc)
     match name, values:
         case _, [a, b] if name in _OPERATORS:
-            return Operand(operation(Op(_OPERATORS[name], (a, b), loc), wide), wide)
+            return Operand(_wrapped(Op(_OPERATORS[name], (a, b), loc), wide), wide)
         case (("mad" | "mad24"), [a, b, c]):
-            return Operand(operation(Op("+", (Op("*", (a, b), loc), c), loc), wide), wide)
+            return Operand(_wrapped(Op("+", (Op("*", (a, b), loc), c), loc), wide), wide)
         case (("neg" | "abs"), [a]):
-            return Operand(operation(Op(name, (a,), loc), t), t)
+            return Operand(_wrapped(Op(name, (a,), loc), t), t)
         case "not", [a]:
             return Operand(Op("-", (Const((1 << 8 * t.size) - 1), a), loc), t) if not t.signed else None
         case "bfe", [a, Const(int(at)), Const(int(count))] if not t.signed and count > 0 and at + count <= 8 * t.size:
             shifted = Op(">>", (a, Const(at)), loc) if at else a
             return Operand(Op("&", (shifted, Const((1 << count) - 1)), loc), t)
     return None
+
+
+def _wrapped(e: Expr, t: CType) -> Expr:
+    """The value of an operator: of 16 bits, too, of which C computes in 32."""
+    small = t.kind == "int" and t.size < INT.size
+    return modulo(e, Integer(8 * t.size, t.signed)) if small else operation(e, t)
 
 
 def _as(v: Operand, t: CType, loc: Loc | None) -> Expr:
@@ -136,7 +147,10 @@ def _compared(parts: Sequence[str], given: Sequence[Operand], t: CType, loc: Loc
         or any((v.type.kind == "base") != (t.kind == "base") for v in given)
     ):
         return None
-    return Operand(Op(op, (_as(given[0], t, loc), _as(given[1], t, loc)), loc), _BOOL)
+    a, b = (_as(v, t, loc) for v in given)
+    if op == "!=" and t.kind == "base":  # false of NaN, which C's is true of
+        return Operand(Op("||", (Op("<", (a, b), loc), Op(">", (a, b), loc)), loc), _BOOL)
+    return Operand(Op(op, (a, b), loc), _BOOL)
 
 
 def _logical(name: str, given: Sequence[Operand], st: State, loc: Loc | None) -> Operand | None:

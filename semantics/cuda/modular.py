@@ -80,14 +80,17 @@ def masked(e: Expr, t: Integer) -> Op:
 def reduced(e: Expr, to: CType, source: CType | None = None) -> Expr:
     """e as a value of an integer type of 32 bits or more: what an operation gives, or a conversion from a type."""
     t = integer(to)
-    if t is None:
-        return e
+    return e if t is None else modulo(e, t, None if source is None else integer(source))
+
+
+def modulo(e: Expr, t: Integer, source: Integer | None = None) -> Expr:
+    """e modulo 2^bits, in the range of a type that is converted to."""
     if isinstance(e, Const) and isinstance(e.value, int):
         return Const(remainder(e.value, t), INT, e.loc)
     if isinstance(e, Reduced) and e.to == t:
         return e
     made = masked(e, t)
-    return Reduced(made.op, made.args, e.loc, t, None if source is None else integer(source))
+    return Reduced(made.op, made.args, e.loc, t, source)
 
 
 def operation(e: Expr, t: CType) -> Expr:

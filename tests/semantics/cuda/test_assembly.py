@@ -79,6 +79,16 @@ CASES = {
     'asm("mov.b64 %0, {%1, %2};" : "=l"(L[0]) : "r"(U[0]), "r"(U[1]));': (
         "L[0] <- (U[0] & 4294967295) + (U[1] & 4294967295) * 4294967296;"
     ),
+    # of NaN it is false, and C's != true
+    'asm("{ .reg .pred p; setp.ne.f32 p, %1, %2; selp.s32 %0, 1, 2, p; }" : "=r"(A[0]) : "f"(F[0]), "f"(F[1]));': """\
+        t <- F[0];
+        t_1 <- F[1];
+        r <- t < t_1 || t > t_1;
+        A[0] <- r ? 1 : 2;""",
+    # two halves, no number of 32 bits
+    'asm("add.u16x2 %0, %1, %2;" : "=r"(U[0]) : "r"(U[1]), "r"(n));': (
+        "U[0] <- int(ptx_add_u16x2(as_double(U[1]), n));"
+    ),
     # what is not computed exactly is a function of its operands, or may be anything at each lane
     'asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(U[0]) : "r"(U[1]), "r"(n), "r"(5));': """\
         U[0] <- int(ptx_vabsdiff4_u32_u32_u32_add(as_double(U[1]), n, 5));""",
@@ -168,6 +178,8 @@ def signed(x: int) -> int:
     return (x + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
+M16, M24 = 1 << 16, 1 << 24
+
 EXACT: dict[str, Callable[[int, int], int]] = {
     "add.u32 %0, %1, %2": lambda a, b: (a + b) % (1 << 32),
     "sub.u32 %0, %1, %2": lambda a, b: (a - b) % (1 << 32),
@@ -188,6 +200,23 @@ EXACT: dict[str, Callable[[int, int], int]] = {
     ),
     "{ .reg .pred p; setp.hi.u32 p, %1, %2; selp.u32 %0, %1, %2, p; }": max,
     "{ .reg .u64 t; mul.wide.u32 t, %1, %2; shr.u64 t, t, 32; cvt.u32.u64 %0, t; }": lambda a, b: a * b >> 32,
+    "{ .reg .u32 t; mul24.lo.u32 t, %1, %2; mad24.lo.u32 %0, t, %2, %1; }": lambda a, b: (
+        ((a % M24) * (b % M24) % M24 * (b % M24) + a) % (1 << 32)
+    ),
+    **{
+        f"{{ .reg .u16 x, y; cvt.u16.u32 x, %1; cvt.u16.u32 y, %2; {op}; cvt.u32.u16 %0, x; }}": value
+        for op, value in {
+            "add.u16 x, x, y": lambda a, b: (a + b) % M16,
+            "sub.u16 x, x, y": lambda a, b: (a - b) % M16,
+            "mul.lo.u16 x, x, y": lambda a, b: a * b % M16,
+            "mad.lo.u16 x, x, y, y": lambda a, b: (a * b + b) % M16,
+            "shl.b16 x, x, 3": lambda a, _: (a << 3) % M16,
+            "neg.s16 x, x": lambda a, _: -a % M16,
+        }.items()
+    },
+    "{ .reg .s16 x; cvt.s16.s32 x, %1; mul.lo.s16 x, x, 5; cvt.s32.s16 %0, x; }": lambda a, _: (
+        ((a * 5 + M16 // 2) % M16 - M16 // 2) % (1 << 32)
+    ),
     "{ .reg .u32 l, h; .reg .b64 t; mov.b64 t, {%1, %2}; mov.b64 {l, h}, t; sub.u32 %0, h, l; }": (
         lambda a, b: (b - a) % (1 << 32)
     ),

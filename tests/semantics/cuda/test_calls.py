@@ -19,6 +19,9 @@ PART = WARP.replace("/ warpSize", "% warpSize / 32")
 
 BUILTIN = {
     "A[0] = min(n, 3) + max(n, 2) + abs(n) + __mul24(n, 2);": "A[0] <- min(n, 3) + max(n, 2) + abs(n) + n * 2;",
+    "A[0] = __umul24(-1, 5); A[1] = __umul24(A[2], 3); A[3] = __mul24(0x1800000, 3);": (
+        "A[0] <- 16777215 * 5;\nA[1] <- (A[2] & 16777215) * 3;\nA[3] <- -8388608 * 3;"
+    ),
     "F[n] = fminf(fabsf(F[n]), 1.0f);": "F[n] <- min(abs(F[n]), 1.0f);",
     "F[n] = sqrtf(F[n]) + powf(F[0], 2.0f);": "F[n] <- sqrtf(F[n]) + powf(F[0], 2.0f);",
     "F[n] = sqrt((double)n) + sqrt(n);": "F[n] <- as_float(sqrt(as_double(n)) + sqrt(as_double(n)));",
@@ -161,7 +164,11 @@ def test_notes(read: Read) -> None:
         "memory fences and __syncwarp cost nothing and order nothing",
     )
     reading = read("__global__ void k(int *A, int n) { A[0] = __mul24(n, 3); A[1] = min(n, 2); }")
-    assert reading.notes == ("the operands of __mul24 fit in 24 bits",)
+    assert reading.notes == (
+        "the operands of __mul24 fit in 24 bits",
+        "given, as unsigned values wrap around if not: n <= 8388607",
+        "given, as unsigned values wrap around if not: n >= -8388608",
+    )
 
 
 FUNCTIONS = """
