@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -12,7 +13,7 @@ from typing import Final
 from checker.kernel import Claim
 from checker.oracles.instances import instances
 from checker.oracles.terms import value_of
-from logic.assertions import Context, Dim, launch_facts, show_p
+from logic.assertions import Context, Dim, conj, launch_facts, show_p
 from logic.contracts import Contract, elements_in
 from logic.metrics import HARDWARE, METRICS, Hardware, Metric, sizes_of
 from logic.potentials import ELEMENT, Apply, Leaf, Poly, const, evaluate, leaves, of_expr, substitute
@@ -129,6 +130,12 @@ def excluded(at: Mapping[str, int], context: Context) -> str | None:
     """A fact about the launch, an assumption, a contract or one of CUDA's, that is false at a point, as text; None
     where every one holds or says something of other names."""
     return excluder(context)(at)
+
+
+def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
+    """The context, with more that is assumed of the launch."""
+    launch = context.launch
+    return replace(context, launch=replace(launch, assumptions=conj((*launch.assumptions, *facts), context.sigma)))
 
 
 def excluder(context: Context) -> Callable[[Mapping[str, int]], str | None]:

@@ -118,18 +118,11 @@ def _contradictory(context: Context, oracle: Oracles) -> bool:
     return isinstance(oracle(Entails((), (FALSE,)), context), Proved)
 
 
-def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
-    """The context, with more that is assumed of the launch."""
-    from logic.assertions import conj
-
-    launch = context.launch
-    return replace(context, launch=replace(launch, assumptions=conj((*launch.assumptions, *facts), context.sigma)))
-
-
 def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
     """A kernel for the launches of a context. What has to be assumed of sizes, lest unsigned values wrap around, is, if
     it does not contradict what is assumed already; nor do limits of elements, where the ranges of contracts have an
     index."""
+    from checker.certificates.claims import with_facts
     from checker.refutation.contracts import contradicted, for_reading
 
     launch = context.launch
@@ -143,6 +136,7 @@ def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
 
 def told_of_launches(reading: Reading, context: Context, file: str) -> Reading:
     """The reading with what its source says against the assumptions of a context among its remarks; warns of that."""
+    from checker.certificates.claims import with_facts
     from checker.report.launches import contradicted
 
     name = reading.kernel.name

@@ -20,7 +20,6 @@ from checker.cli.assumed import (
     told_of_launches,
     under,
     usable_assumptions,
-    with_facts,
 )
 from checker.cli.options import (
     add_output_options,
@@ -207,6 +206,7 @@ def _bounded(
     several: bool = False,
 ) -> Done:
     """The outcome for one kernel, which may be one of several. Raises SourceError."""
+    from checker.certificates.claims import with_facts
     from checker.cli.explained import dearest_runs
     from checker.oracles import Oracles
     from checker.report.queries import write_queries

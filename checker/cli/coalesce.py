@@ -256,7 +256,7 @@ def _write(folder: str, mended: Mapping[Key, Sequence[Judged]], made: Origin) ->
 def _run(args: argparse.Namespace, reading: Reading, context: Context) -> Mapping[Key, Observed]:
     """The observations of a run with the options' inputs. Raises SourceError, too where arrays break a contract."""
     from checker.analysis.coalescing.observed import observe
-    from checker.certificates.claims import excluded_in_run
+    from checker.certificates.claims import excluded_in_run, with_facts
     from checker.cli.contracts import tested
     from checker.cli.progress import progress_bar
     from checker.cli.run import check_data, read_args, read_arrays
@@ -270,7 +270,7 @@ def _run(args: argparse.Namespace, reading: Reading, context: Context) -> Mappin
     check_data([(c, tested(c, values, arrays)) for c in required(args, reading)])
     at = {name: int(v) for name, v in values.items() if isinstance(v, int)}
     at |= dict(zip(("gridDim.x", "gridDim.y", "gridDim.z"), blocks, strict=True))
-    if fact := excluded_in_run(at, block, blocks, context):
+    if fact := excluded_in_run(at, block, blocks, with_facts(context, reading.facts)):
         raise OptionProblem(
             f"--confirm: {fact} is assumed, and does not hold in this run", advice="Choose another one."
         )

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.cli.assumed import add_launch_options, with_facts
+from checker.cli.assumed import add_launch_options
 from checker.cli.bound import add_accept_option, chosen_kernels, outlined, told_of
 from checker.cli.options import (
     add_output_options,
@@ -144,6 +144,7 @@ def _versions(
 ) -> list[Version]:
     """A version of a kernel with its bound, for each metric. Raises SourceError."""
     from checker.analysis.compared import Version
+    from checker.certificates.claims import with_facts
     from checker.cli.run import declared, read_arrays
     from checker.synthesis.bound import find_bounds
 

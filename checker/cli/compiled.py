@@ -127,7 +127,7 @@ def job(args: argparse.Namespace) -> Job:
     """The kernel, the launch and the bounds that the options describe. Raises SourceError."""
     from checker.analysis.compiled.compare import run_source
     from checker.analysis.compiled.launch import check_passed
-    from checker.certificates.claims import excluded_in_run
+    from checker.certificates.claims import excluded_in_run, with_facts
     from checker.cli.contracts import tested
     from checker.cli.run import check_data, declared, read_args, read_arrays
 
@@ -142,12 +142,12 @@ def job(args: argparse.Namespace) -> Job:
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
     check_data(rows)
     own = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
-    results, outline, notes = _bounds(args, reading, metrics, hardware, block)
+    results, outline, read = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
     launched = run_source(kernel, reading.passed, reading.fields, block, blocks, values, arrays, metrics, hardware)
     numbers = {name: min(t.bits for t in own) // 8 for name, own in reading.types.arrays.items()}
-    found = Job(replace(launched, symbol=reading.symbol, numbers=numbers), results, outline, notes)
-    if fact := excluded_in_run(found.at, block, blocks, outline.context):
+    found = Job(replace(launched, symbol=reading.symbol, numbers=numbers), results, outline, read.notes)
+    if fact := excluded_in_run(found.at, block, blocks, with_facts(outline.context, read.facts)):
         raise OptionProblem(f"{fact} is assumed, and does not hold in this launch", advice="Choose another one.")
     return found
 
@@ -211,15 +211,16 @@ def _module(args: argparse.Namespace, fmad: str) -> tuple[Module, str, Mapping[s
 
 def _bounds(
     args: argparse.Namespace, reading: Reading, metrics: Sequence[Metric], hardware: Hardware, block: Sizes
-) -> tuple[list[Result], Outline, tuple[str, ...]]:
-    """Bounds for blocks of this size, the program that they are of, and what else is assumed. Raises SourceError."""
+) -> tuple[list[Result], Outline, Reading]:
+    """Bounds for blocks of this size, the program that they are of, and the kernel as read for it. Raises
+    SourceError."""
     from checker.oracles import Oracles
     from checker.synthesis.bound import find_bounds
 
     oracle = Oracles()
     sized = argparse.Namespace(**{**vars(args), "block": ",".join(map(str, block))})
     outline, hinted, reading = outlined(sized, reading, metrics[0], hardware, oracle)
-    return find_bounds(outline, metrics, oracle, hinted), outline, reading.notes
+    return find_bounds(outline, metrics, oracle, hinted), outline, reading
 
 
 def _metrics(args: argparse.Namespace) -> tuple[Metric, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.assumed import assumptions_about, with_facts
+from checker.cli.assumed import assumptions_about
 from checker.cli.bound import certificate_of, chosen_kernels, in_vain, origin_of, outlined, proved, signed_here, told_of
 from checker.cli.bound import with_hints as hinted_result
 from checker.cli.options import read_kernel
@@ -246,6 +246,7 @@ def _read(
 ) -> tuple[Outline, str | None, Reading, Read, argparse.Namespace, Origin]:
     """A kernel under its launch, the metric that its annotations are for, what is to be said of it, its options, and
     what its certificates say of the source."""
+    from checker.certificates.claims import with_facts
     from checker.certificates.reread import subject_of
     from checker.fleet.rows import Read, bare
     from logic.typing import signature

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.assumed import usable_assumptions, with_facts
+from checker.cli.assumed import usable_assumptions
 from checker.cli.bound import chosen_kernels, command_again, outlined, told_of
 from checker.cli.options import check_sizes, parse_hardware, parse_metrics, read_kernel, tell
 from checker.cli.points import check_point, point
@@ -86,6 +86,7 @@ def usable_rules(args: argparse.Namespace) -> RuleSet:
 
 def _tried(args: argparse.Namespace, reading: Reading, rules: RuleSet) -> Tried:
     """The gain by the rules for one kernel. Raises SourceError."""
+    from checker.certificates.claims import with_facts
     from checker.oracles import Oracles
     from checker.report.on_trial import Tried
     from checker.testbed.bought import buy

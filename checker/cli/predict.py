@@ -117,7 +117,7 @@ def _job(
 ) -> tuple[Row, Outline, list[Limit]]:
     """A kernel with its launch, as it is to be bounded, and the limits that count there. Raises SourceError."""
     from checker.analysis.runtime import hardware
-    from checker.certificates.claims import excluded
+    from checker.certificates.claims import excluded, with_facts
     from checker.report import prediction as report
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
@@ -143,7 +143,7 @@ def _job(
     reading = told_of_launches(replace(reading, kernel=kernel), context, path)
     row = report.Row(path, kernel, context, block, grid, reading.notes)
     limits = [*hints.limits, *limits]
-    broken = excluded(report.point(row, at), context) or report.broken(limits, at)
+    broken = excluded(report.point(row, at), with_facts(context, reading.facts)) or report.broken(limits, at)
     if broken is not None:
         raise OptionProblem(f"--at: {broken} is assumed, and does not hold there", advice="Choose another point.")
     # An argument that is given needs no limit.

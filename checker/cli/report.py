@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from checker.report.audit import Source
     from checker.report.dossier import Dossier
     from checker.report.launches import Sizes
+    from logic.assertions import Context
     from semantics.cuda import Reading
 
 
@@ -139,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     known = [launched or [launch for s in named(a.certificate.name) for launch in s.launches] for a in found]
     judge(rows, known, [a.certificate.context for a in found])
     for a, own in zip(found, rows, strict=True):
-        against = [contradicted(s.reading, a.certificate.context, sizes=False) for s in named(a.certificate.name)]
+        against = [contradicted(s.reading, _context(a), sizes=False) for s in named(a.certificate.name)]
         own["warnings"] += dict.fromkeys(told for _, told in chain.from_iterable(against))
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in args.sources}
     options = reading_words(args)
@@ -393,6 +394,15 @@ def _launches(args: argparse.Namespace, reading: Reading) -> tuple[Sizes, ...]:
     return tuple(Sizes(grid or OPEN, block or OPEN, "source") for grid, block in reading.launches)
 
 
+def _context(a: Audited) -> Context:
+    """The context of a certificate, with the facts that it says reading its source took for granted."""
+    from checker.certificates.claims import with_facts
+    from checker.notation.expressions import said_facts
+
+    context, said = a.certificate.context, a.certificate.origin
+    return with_facts(context, said_facts(said.assumed, context.sigma)) if said else context
+
+
 def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
     """Raises OptionProblem where --at is no point of any of the certificates, or one that a launch excludes."""
     from checker.certificates.claims import excluded
@@ -404,7 +414,7 @@ def _check_point(at: dict[str, int], found: Sequence[Audited]) -> None:
         told = f"{meant(unknown[0], known)}Known: {', '.join(sorted(known))}."
         raise OptionProblem(f"--at: '{unknown[0]}' is no parameter of these kernels", advice=told)
     for a in found:
-        fact = excluded(at, a.certificate.context)
+        fact = excluded(at, _context(a))
         if fact is not None:
             message = f"--at: {fact} is assumed in '{a.file}', and does not hold there"
             raise OptionProblem(message, advice="Choose another point.")

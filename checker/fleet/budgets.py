@@ -9,11 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from checker.certificates.claims import excluded, value_at
+from checker.certificates.claims import excluded, value_at, with_facts
 from checker.fleet.config import Budget
 from checker.fleet.desk import Desk, Key
 from checker.fleet.rows import Read, Row, shown
 from checker.notation import parse_potential
+from checker.notation.expressions import said_facts
 from checker.notation.problem import OptionProblem
 from checker.notation.words import number
 from checker.oracles import Oracles
@@ -101,7 +102,8 @@ def _one(
         unknown = sorted(x for x in at if x not in read.context.sigma.params and "[" not in x)
         if unknown:
             raise OptionProblem(f"'{unknown[0]}' is no parameter of {read.name}")
-        if (fact := excluded(at, read.context)) is not None:
+        said = said_facts(read.notes, read.context.sigma)
+        if (fact := excluded(at, with_facts(read.context, said))) is not None:
             raise OptionProblem(f"{fact} is assumed, and does not hold there")
     except SourceError as problem:
         told = f"at: {problem.message.removeprefix('--at ')}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal
@@ -11,7 +13,7 @@ from checker.notation.parser import EXPRESSION_DEPTH, parse, too_deep
 from checker.notation.problem import NameProblem, Place, SyntaxProblem, shortened, words
 from logic.operators import COMPARISONS, CONNECTIVES
 from logic.rules import SOUND, RuleSet
-from logic.source import Loc
+from logic.source import Loc, SourceError
 from logic.syntax import (
     BOOL,
     BUILTINS,
@@ -61,6 +63,19 @@ def parse_assumption(text: str, sigma: Signature, file: str, origin: Loc | None 
     """A fact about parameters only; `0 <= w <= 100` means both comparisons. Raises SyntaxProblem and TypeProblem."""
     scope = Scope(sigma, placed(file, origin), "assumption")
     return fact(parse(text, "expression", scope.place).children[0], scope)
+
+
+def said_facts(sentences: Iterable[str], sigma: Signature) -> tuple[Expr, ...]:
+    """The facts about parameters that sentences say which a reading of CUDA C takes for granted, as a certificate has
+    them; what is no such fact says nothing."""
+    found = []
+    for given in filter(None, map(_GIVEN.fullmatch, sentences)):
+        with suppress(SourceError):
+            found.append(parse_assumption(given[1], sigma, "<said>"))
+    return tuple(found)
+
+
+_GIVEN: Final = re.compile(r"given, as unsigned values wrap around if not: (.*)")
 
 
 def check_assumption(text: str, file: str) -> None:

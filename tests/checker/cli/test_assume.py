@@ -11,6 +11,7 @@ import pytest
 from checker import recheck
 from checker.certificates.document import digest
 from checker.cli import main
+from tests.checker.cli.one_process import here
 
 LIMITED = """__global__ void k(const int *A, int *B, int m) {
     int t = threadIdx.x, x = 0, e = A[t];
@@ -208,3 +209,25 @@ def test_a_loop_that_no_launch_enters_costs_nothing(
 ) -> None:
     row = bound(written(tmp_path, DEAD), capsys, "--assume", given)
     assert (row["verdict"], row["bound"]) == ("certified", "4*max(0, m)")
+
+
+def test_points_that_a_reading_excludes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a negative n the unsigned one wraps around, and the bound says nothing: no command gives it a value there."""
+    here(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("k.cu").write_text("__global__ void k(int *B, int n) { if (threadIdx.x < (unsigned)n) B[threadIdx.x] = n; }\n")
+    Path("b.toml").write_text('[[budget]]\nkernel = "k"\nmetric = "sectors"\nat = "n=-5"\nmost = "4"\n')
+    words = ["k.cu", "--block", "32"]
+    assert main(["bound", *words, "--metric", "sectors", "--certificate", "k.json"]) == 0
+    for command in (
+        ["report", "k.json", "--at", "n=-5"],
+        ["coalesce", *words, "--quick", "--confirm", "--arg", "n=-5"],
+        ["predict", *words, "--device", "h100", "--grid", "1", "--at", "n=-5"],
+        ["compiled", *words, "--ptx", "none.ptx", "--arg", "n=-5", "--metric", "conflicts"],
+        ["bound", *words, "--config", "b.toml", "--metric", "sectors", "--cache", "cache"],
+    ):
+        capsys.readouterr()
+        assert main(command) == 2
+        assert "n >= 0 is assumed" in capsys.readouterr().err, command
