@@ -56,7 +56,7 @@ from semantics.cuda.places import MOST, element, evaluated, frozen, member, regi
 from semantics.cuda.pointers import address, deliver, fetch, place, referred
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, bare, described, integer, lvalue, operand, temporary
+from semantics.cuda.shapes import CASTS, bare, described, integer, is_base, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
@@ -244,8 +244,8 @@ def reference(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     steady = t.inner is not None and (t.inner.const or t.name.endswith("&&"))  # no other one takes a value
     if t.inner is None or not steady or not temporary(value):
         raise unsupported(f"what the reference '{decl.name}' refers to", value.loc, "Give it a variable or an element.")
-    if t.inner.kind == "record":
-        return initialised(st, decl, value, use)
+    if t.inner.kind == "record":  # of one that is made here it may be a base
+        return frozen(st, place(st, value, use), decl.name) if is_base(value) else initialised(st, decl, value, use)
     if t.inner.kind == "array" and (braces := bare(value)).kind == "INIT_LIST_EXPR":
         return st.listed(st, braces, decl.loc, use)
     if t.inner.kind == "pointer" and not st.changed[decl.identity]:

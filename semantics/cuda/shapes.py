@@ -153,6 +153,15 @@ def lvalue(node: Node) -> Node | None:
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
 
 
+def is_base(node: Node) -> bool:
+    """Whether an expression is a base of an object, or what derives from it, and no copy of that."""
+    while node.kind in ("PAREN_EXPR", *CASTS) and (inner := operand(node)) is not None:
+        if inner.type.kind == node.type.kind == "record" and _name_of(inner) != _name_of(node):
+            return True
+        node = inner
+    return False
+
+
 def gives_reference(node: Node) -> bool:
     """Whether an expression is a call that gives another name for a place."""
     callee = node.referenced if node.kind == "CALL_EXPR" else None
