@@ -74,13 +74,18 @@ def _accepted(found: Report, accept: Sequence[str]) -> bool:
     return found["verdict"] in accept
 
 
+_WRITTEN: Final = "Give a file that `bound --certificate` wrote."
+
+
 def _unreadable(file: str, error: str) -> Unreadable:
     """The second checker's sentence about a file that it cannot read, without the words of Python's library."""
     told = error.strip().removeprefix("error: ")
     if place := re.search(r"line (\d+) column (\d+) \(char \d+\)$", told):
         where = Loc(file, int(place[1]), int(place[2]))
-        return Unreadable(f"'{file}' is no JSON document", where, "Give a file that `bound --certificate` wrote.")
-    return Unreadable(f"cannot read '{file}': it is not UTF-8 text" if "codec can't decode" in told else told)
+        return Unreadable(f"'{file}' is no JSON document", where, _WRITTEN)
+    if "codec can't decode" in told:
+        return Unreadable(f"cannot read '{file}': it is not UTF-8 text", advice=_WRITTEN)
+    return Unreadable(told)
 
 
 def _all(files: Sequence[str]) -> Iterator[tuple[int, str, str]]:

@@ -169,11 +169,18 @@ class Parsed:
     """The text with all hidden lines."""
 
 
+_HEAD: Final = 1024
+"""The first bytes of a file, of which none is 0 in a text."""
+_NO_TEXT: Final = "Give CUDA C, saved as UTF-8."
+
+
 def read_bytes(path: str) -> bytes:
-    """The bytes of a file. Raises CudaError where it can't be read."""
+    """The bytes of a file. Raises CudaError where it can't be read, or begins as no text does."""
     try:
         data = Path(path).read_bytes()
         note(path, data)
+        if b"\0" in data[:_HEAD]:
+            raise CudaError(f"cannot read '{path}': it is no text", None, _NO_TEXT)
         return data
     except FileNotFoundError:
         reason = "no such file"

@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_the_worst(tampered: str, capsys: Capture) -> Non
     ("content", "told"),
     [
         (b"{\n  no", "2:3: error: '{}' is no JSON document\n      no\n      ^\n  Give a file that"),
-        (b"\xff", "error: cannot read '{}': it is not UTF-8 text\n"),
+        (b"\xff", "error: cannot read '{}': it is not UTF-8 text\n  Give a file that"),
         (b"[]", "error: '{}' is no certificate: "),
     ],
 )

@@ -398,9 +398,18 @@ def test_bad_standard(here: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"), [("no.cu", "no such file"), (".", "it is a directory"), ("a\0b", "embedded null byte")]
+    ("path", "reason"),
+    [
+        ("no.cu", "no such file"),
+        (".", "it is a directory"),
+        ("a\0b", "embedded null byte"),
+        ("elf.cu", "it is no text"),
+        ("utf16.cu", "it is no text"),
+    ],
 )
 def test_unreadable(here: Write, path: str, reason: str) -> None:
+    for name, data in (("elf.cu", b"\x7fELF\2\0"), ("utf16.cu", ONE.encode("utf-16"))):
+        Path(name).write_bytes(data)
     error = failure(path)
     assert (error.message, error.loc) == (f"cannot read '{path}': {reason}", None)
 
