@@ -30,7 +30,7 @@ help:
 	@echo 'make growth  docs/benchmarks.md: how the search grows with the program (a minute)'
 	@echo 'make limits  docs/limits.md: what each limit of a search buys (minutes; MORE=1: ten times each, too)'
 	@echo 'make coq     proofs/coq: the rules and proofs of certificates, in Coq (two minutes; needs Coq and OCaml)'
-	@echo 'make slow    tests/slow.txt, tests/dear.txt: all tests, and which of them are slow'
+	@echo 'make slow    tests/slow.txt, dear.txt, costly.txt: all tests, and which of them are slow'
 	@echo 'make lint    style, types and import rules alone'
 	@echo 'make proofs  the certificates under proofs/ and docs/proofs.md, made anew'
 	@echo 'make suite   docs/suite.md: our bounds beside published ones and the dearest runs'

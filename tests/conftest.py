@@ -1,15 +1,17 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out four of five.
-Which tests are slow: those that slow.txt lists, which `make slow` measures anew, like dear.txt. Garbage is collected
-less often, and not at all before the first test."""
+dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out four of five, and all
+that costly.txt lists, of which `ci` has a third. Which tests are slow: those that slow.txt lists, which `make slow`
+measures anew, like the other two. Garbage is collected less often, and not at all before the first test."""
 
 from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -36,20 +38,28 @@ left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions 
 and so do those that are marked `whole`."""
 MANY: Final = 2
 
+COSTLY: Final = Path(__file__).parent / "costly.txt"
+COSTLY_LIMIT: Final = 1.5
+"""Seconds from which on a function with one case is costly: of these a run of everything has one of TURNS, the next
+ones after each commit. Those that are marked `whole` are in every run, as is what a command names."""
+TURNS: Final = 3
+
 _spent: dict[str, list[float]] = defaultdict(list)
 _clock: Final = time.process_time
 """The clock itself: a test may put another in its place."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "write slow.txt and dear.txt anew, from what all tests take"
+    told = "write slow.txt, dear.txt and costly.txt anew, from what all tests take"
     parser.addoption("--write-slow", action="store_true", help=told)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow, dear = (frozenset(path.read_text().splitlines()) for path in (SLOW, DEAR))
+    slow, dear, costly = (dict.fromkeys(path.read_text().splitlines()) for path in (SLOW, DEAR, COSTLY))
     if not (LONG or config.getoption("--write-slow")):
         left = _thinned(items, dear)
+        if config.args_source is not pytest.Config.ArgsSource.ARGS:
+            left |= _others(items, [*costly], _turn())
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     load: Counter[Path] = Counter()
@@ -61,7 +71,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: -load[item.path])  # so that no worker is left with much at the end
 
 
-def _thinned(items: list[pytest.Item], dear: frozenset[str]) -> set[pytest.Item]:
+def _others(items: list[pytest.Item], costly: list[str], turn: int) -> set[pytest.Item]:
+    """The tests whose turn it is not."""
+    others = {name for i, name in enumerate(costly) if i % TURNS != turn}
+    return {item for item in items if _function(item.nodeid) in others and not item.get_closest_marker("whole")}
+
+
+def _turn() -> int:
+    """The number of the commit that is tested, so that its runs are all the same; WARPBOUND_TURN is another one."""
+    count = os.environ.get("WARPBOUND_TURN", "")
+    if not count:
+        git = ["git", "rev-list", "--count", "HEAD"]
+        with suppress(OSError):
+            count = subprocess.run(git, cwd=COSTLY.parent, capture_output=True, text=True, check=False).stdout
+    return int(count or 0) % TURNS
+
+
+def _thinned(items: list[pytest.Item], dear: Collection[str]) -> set[pytest.Item]:
     """The cases that only the long run has: four of five of dear functions."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
@@ -110,8 +136,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--write-slow") and not hasattr(session.config, "workerinput"):
-        for path, limit, many in ((SLOW, LIMIT, 1), (DEAR, DEAR_LIMIT, MANY)):
-            names = sorted(n for n, each in _spent.items() if len(each) >= many and sum(each) > limit * len(each))
+        counts = (
+            (SLOW, LIMIT, range(1, 1 << 20)),
+            (DEAR, DEAR_LIMIT, range(MANY, 1 << 20)),
+            (COSTLY, COSTLY_LIMIT, (1,)),
+        )
+        for path, limit, cases in counts:
+            names = sorted(n for n, each in _spent.items() if len(each) in cases and sum(each) > limit * len(each))
             path.write_text("".join(f"{name}\n" for name in names))
 
 

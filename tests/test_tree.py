@@ -140,10 +140,12 @@ def test_what_is_said_of_cuda_names_tests_that_exist() -> None:
 
 
 def test_what_is_slow_is_a_test() -> None:
-    """A line of slow.txt that names nothing would leave a slow test in `make quick`; what is dear is slow."""
-    names, dear = ((ROOT / "tests" / name).read_text().splitlines() for name in ("slow.txt", "dear.txt"))
-    assert (names, dear) == (sorted(set(names)), sorted(set(dear)))
-    assert {*dear} <= {*names}
+    """A line of slow.txt that names nothing would leave a slow test in `make quick`; what is dear or costly is slow."""
+    lists = [(ROOT / "tests" / name).read_text().splitlines() for name in ("slow.txt", "dear.txt", "costly.txt")]
+    names, dear, costly = lists
+    assert lists == [sorted(set(each)) for each in lists]
+    assert {*dear, *costly} <= {*names}
+    assert {*dear}.isdisjoint(costly)
     lost = [
         name
         for name in names

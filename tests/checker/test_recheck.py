@@ -647,6 +647,7 @@ def test_a_case_that_lanes_disagree_on_rests_on_a_solver() -> None:
     assert ["> 0 unif" in text for text in uniform].count(True) == 1
 
 
+@pytest.mark.whole
 def test_a_ghost_and_a_sum_are_valid() -> None:
     assert haunted()["ghosts"] == ["ghost:i"]
     assert verdict(haunted()) == ("valid", "")
@@ -757,6 +758,7 @@ def test_a_sum_is_what_its_potentials_show(case: int) -> None:
     assert (found_, reason in problem) == ("invalid", True), problem
 
 
+@pytest.mark.whole
 def test_a_sum_leaves_no_block_out() -> None:
     first = op("==", Param("blockIdx.x"), ZERO)
     doc = json.loads(found(GUARDED, "block", first))
@@ -1406,6 +1408,7 @@ def numbers(*values: int) -> list[Json]:
     return [[[str(v), []]] if v else [] for v in values]
 
 
+@pytest.mark.whole
 def test_logarithms_of_all_small_numbers() -> None:
     """What 'least' and 'most' say is true wherever their premises are, and no proof shows premises that are not."""
     told = 0
@@ -1780,6 +1783,7 @@ OF_PLACES: Final = [
 ]
 
 
+@pytest.mark.whole
 def test_what_holds_at_each_place_of_a_warp() -> None:
     """Each goal after every two facts, at all threads of two warps: what is shown is so, and some is."""
     stores = [
@@ -1866,6 +1870,7 @@ def allowed(facts: list[Any], store: Store) -> bool:
     return all(bool(worth(f, store)) for f in facts)
 
 
+@pytest.mark.whole
 @examples(100, 5000)
 @given(
     st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
@@ -2145,6 +2150,7 @@ BOUNDED: Final = st.tuples(
 )
 
 
+@pytest.mark.whole
 @examples(150, 5000)
 @given(st.lists(BOUNDED, max_size=4), SUMS, BOUNDED)
 @example([(">=", "n", 0), (">=", "i", 2)], ("*", ("+", "n", 0), ("*", "i", "i")), (">=", "n", 0))
@@ -2539,6 +2545,7 @@ def test_what_holds_nowhere() -> None:
     assert not made.solver_backed
 
 
+@pytest.mark.whole
 def test_a_grid_stride_loop_needs_no_solver() -> None:
     """In blocks of any size: the branch that all take, or none, is told by a proof."""
     first = op("+", op("*", Param("blockIdx.x"), Param("blockDim.x")), T)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Final
 
+import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def store(args: dict[str, int], block: tuple[int, int, int], grid: int, index: i
     return {Param(name): v for name, v in {**args, **builtins, "warpSize": TINY.warp}.items()}
 
 
+@pytest.mark.whole
 @examples(8, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.data())
 def test_no_run_costs_more_than_its_certified_bound(
@@ -66,6 +68,7 @@ def test_no_run_costs_more_than_its_certified_bound(
                 assert found.max_per_warp[r.metric.name] <= max(bounds)
 
 
+@pytest.mark.whole
 @examples(7, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.sampled_from(("block", "grid")), st.data())
 def test_no_block_or_grid_costs_more_than_its_certified_bound(
@@ -87,6 +90,7 @@ def test_no_block_or_grid_costs_more_than_its_certified_bound(
                 assert found.totals[r.metric.name] <= evaluate(r.claim.bound, store(args, block, grid, 0))
 
 
+@pytest.mark.whole
 @examples(7, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.data())
 def test_no_block_has_a_longer_span_than_certified(

@@ -43,6 +43,7 @@ def sample() -> Tally:
     return trial(names, every=23, again=10)
 
 
+@pytest.mark.whole
 def test_a_sample_of_mutants_is_refused_or_explained() -> None:
     tally = sample()
     assert sum(tally.tried.values()) > 200
@@ -125,6 +126,7 @@ def test_a_smaller_bound_is_refused_by_both() -> None:
     assert judge("vectorAdd/sectors", number) is None
 
 
+@pytest.mark.whole
 def test_what_is_remembered_is_not_taken_for_granted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked again, both checkers say the same of a mutant; where they do not, the trial ends."""
     name = "vectorAdd/sectors"

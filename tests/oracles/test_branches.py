@@ -18,6 +18,7 @@ def test_a_seed_has_one_kernel() -> None:
     assert Writer(3).kernel("k") == Writer(3).kernel("k") != Writer(4).kernel("k")
 
 
+@pytest.mark.whole
 def test_no_run_costs_more_than_its_bound(tmp_path: Path) -> None:
     kinds = [v.kind for v in tried(SEEDS, tmp_path)]
     assert {*kinds} == {"exact", "above"}

@@ -112,6 +112,7 @@ def test_known_costs(emulator: Path, tmp_path: Path) -> None:
         assert verdict(c, emulator, tmp_path).kind in ("equal", "above"), name
 
 
+@pytest.mark.whole
 @here
 def test_random_kernels(emulator: Path) -> None:
     found = tried(RANDOM, str(emulator))

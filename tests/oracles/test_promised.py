@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not here")
 SEEDS = (90008, 90011, 90012, 90018, 90019, 90024)
 
 
+@pytest.mark.whole
 def test_bounds_are_no_less_than_what_a_host_compiler_counts(tmp_path: Path) -> None:
     kinds = [v.kind for v in tried(SEEDS, tmp_path)]
     assert kinds == ["equal", "equal", "above", "above", "equal", "equal"]

@@ -214,6 +214,7 @@ def differences(pairs: list[tuple[str, str]], folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(COMPILER is None, reason="there is no g++ to compile for the host with")
 def test_operators_are_what_a_host_compiler_makes_of_them(tmp_path: Path) -> None:
     pairs = [(a, b) for a in TYPES for b in TYPES]

@@ -25,6 +25,7 @@ def test_a_seed_has_one_program() -> None:
     assert "struct L" in Writer(3).program()
 
 
+@pytest.mark.whole
 @hosted
 def test_programs_are_read_as_a_host_compiler_has_them(tmp_path: Path) -> None:
     assert [v.kind for v in tried(EQUAL, tmp_path)] == ["equal"] * len(EQUAL)

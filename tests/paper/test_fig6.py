@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
@@ -158,6 +159,7 @@ class Literal:
 SYNCED = st.builds(with_barriers, st.lists(BODIES, min_size=1, max_size=3), st.booleans())
 
 
+@pytest.mark.whole
 @SETTINGS
 @given(SYNCED, STORES, ARGS, st.sampled_from(PROFILES))
 def test_the_rules_are_those_of_the_figure(s: Stmt, store: Store, args: dict[str, int], profile: Profile) -> None:
@@ -192,6 +194,7 @@ def check_lemma(c: Cost, after: Cost, t: Threads, m: BlockMachine, works: Cost, 
 WORKS, SPANS = tuple(p.work for p in PROFILES), tuple(p.span for p in PROFILES)
 
 
+@pytest.mark.whole
 @SETTINGS
 @given(EXPRESSIONS | CONDITIONS, STORES, ARGS, THREADS, COLLECTIONS)
 def test_lemma_2(e: Expr, store: Store, args: dict[str, int], t: Threads, c: Cost) -> None:
@@ -202,12 +205,14 @@ def test_lemma_2(e: Expr, store: Store, args: dict[str, int], t: Threads, c: Cos
     check_lemma(c, c + own, t, m, c_w, c_s)
 
 
+@pytest.mark.whole
 @SETTINGS
 @given(BODIES, STORES, ARGS, THREADS, COLLECTIONS)
 def test_lemma_3(s: Stmt, store: Store, args: dict[str, int], t: Threads, c: Cost) -> None:
     holds_lemma_3(s, store, args, t, c)
 
 
+@pytest.mark.whole
 @SETTINGS
 @given(SYNCED, STORES, ARGS, COLLECTIONS)
 def test_lemma_3_with_barriers(s: Stmt, store: Store, args: dict[str, int], c: Cost) -> None:
@@ -253,6 +258,7 @@ def span_of_turns(k: Kernel, args: dict[str, int], contents: dict[str, list[int]
     return [sum((max(c.values()) for (b, _), c in phases.items() if b == block), Fraction(0)) for block in (0, 1)]
 
 
+@pytest.mark.whole
 @SETTINGS
 @given(RACE_FREE, ARGS, st.lists(st.integers(-3, 9), min_size=8, max_size=8))
 def test_without_races_work_and_span_are_those_of_warps_on_their_own(

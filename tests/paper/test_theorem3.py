@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
+
 from checker.testbed.programs import Programs
 from checker.testbed.trial import Trial, at_end, derived, machine, performed, starts, thread
 from logic.potentials import Leaf, evaluate, variables
@@ -15,6 +17,7 @@ from semantics.lockstep import Store
 from semantics.parallel import BlockMachine, alone, execute, work_and_span
 
 
+@pytest.mark.whole
 def test_theorem_3() -> None:
     trial = Trial(SOUND, (), 0)
     seen = {"runs": 0, "two warps": 0, "barriers": 0}

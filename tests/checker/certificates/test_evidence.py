@@ -271,6 +271,7 @@ def worth(e: Expr, store: dict[Expr, int]) -> Any:
     return store[e]
 
 
+@pytest.mark.whole
 @examples(20, 5000)
 @given(st.lists(TESTS, max_size=3), TERMS, st.integers(1, 4), st.data())
 def test_what_is_decided_holds(p: list[Expr], term: Expr, n: int, data: st.DataObject) -> None:

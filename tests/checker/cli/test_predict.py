@@ -121,6 +121,7 @@ def test_grid_sizes_in_bounds(tmp_path: Path, capsys: Capture) -> None:
     assert Fraction(found["exact"]) == in_milliseconds(found["formula"], n=1001)
 
 
+@pytest.mark.whole
 def test_random_bins_are_an_estimate(capsys: Capture) -> None:
     histogram = str(ROOT / "proofs/histogramShared/kernel.cu")
     _, found = predict(capsys, histogram, "--device", "gtx280", "--at", "N=1048576", "--random-bins", "256")

@@ -180,6 +180,7 @@ SUMS = st.lists(st.tuples(NESTED, NESTED, st.integers(-2, 3)), min_size=1, max_s
 )
 
 
+@pytest.mark.whole
 @examples(150, 20_000)
 @given(st.lists(st.sampled_from(FACTS), max_size=4, unique=True), SUMS, SUMS)
 def test_what_is_proved_holds_everywhere(facts: list[Op], p: Poly, q: Poly) -> None:

@@ -538,6 +538,7 @@ def test_sides_are_not_looked_at_where_there_are_many() -> None:
             assert bool(counts._sided(first, atoms)) == bool(recheck.sided(others[0])) == (apart < most)
 
 
+@pytest.mark.whole
 def test_random_clamps_are_in_one_of_their_ways() -> None:
     random, known = Random(5), Counter[tuple[bool, ...]]()
     for _ in range(30):

@@ -478,6 +478,7 @@ def test_no_proof_is_looked_for_of_what_an_example_refutes(monkeypatch: pytest.M
     assert not asked
 
 
+@pytest.mark.whole
 @examples(30, 2000)
 @given(FACTS, POLYS, st.one_of(POLYS, st.just(None)), EASY)
 def test_a_proof_of_random_comparisons_verifies_and_proves_no_falsehood(

@@ -238,6 +238,7 @@ def test_one_active_lane_agrees_with_itself() -> None:
     assert not uniform(own, (None, None, 1), op("==", TX, 0))
 
 
+@pytest.mark.whole
 def test_rows_of_what_is_clamped() -> None:
     """A warp of 16 x 16 has two rows, and in each of them x is next to x, or both are at the border."""
     x, y = op("+", op("*", 16, Param("blockIdx.x")), TX), op("+", op("*", 16, Param("blockIdx.y")), TY)

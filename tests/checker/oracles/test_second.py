@@ -189,6 +189,7 @@ def test_a_span_is_counted_by_it_too() -> None:
     assert isinstance(verdict, Proved)
 
 
+@pytest.mark.whole
 def test_it_is_imported_at_the_first_query_that_z3_leaves_open() -> None:
     code = (
         "import sys\nfrom checker.cli import main\n"

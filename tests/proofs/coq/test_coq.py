@@ -27,6 +27,7 @@ needs_coq: Final = pytest.mark.skipif(
 )
 
 
+@pytest.mark.whole
 @needs_coq
 def test_both_semantics_agree_on_random_programs(tmp_path: Path) -> None:
     program = build(tmp_path)
@@ -42,6 +43,7 @@ def test_programs_on_hardware_with_phases_are_refused() -> None:
         differential.line(replace(case, machine=machine))
 
 
+@pytest.mark.whole
 @needs_coq
 def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -96,6 +96,7 @@ def test_known_costs(name: str, steps: Traces, tmp_path: Path) -> None:
     assert problems(program, steps[program.name], tmp_path) == []
 
 
+@pytest.mark.whole
 def test_random_kernels(steps: Traces, tmp_path: Path) -> None:
     found, refused = [], 0
     for program in RANDOM:

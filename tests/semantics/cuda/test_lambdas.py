@@ -201,6 +201,7 @@ BODIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_copies_as_a_host_compiler_has_them(read: Reader, tmp_path: Path) -> None:
     assert differences(read, COPIES, BODIES, tmp_path) == []

@@ -262,6 +262,7 @@ def stored(reading: Reading, case: Case, engine: Callable[..., grid.Result]) -> 
     return [int(out[i]) % 2**32 for i in range(LANES * CELLS)]
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(not GXX, reason="there is no g++")
 def test_as_a_host_compiler_has_it(tmp_path: Path) -> None:
     n, seed = (1_000, random.randrange(10**6)) if LONG else (24, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,6 +100,7 @@ def conditions(draw: st.DrawFn, depth: int, reads: bool) -> Expr:
     return Op(draw(st.sampled_from(COMPARISONS)), (Param("m") if isinstance(left, Const) else left, right))
 
 
+@pytest.mark.whole
 @QUICK
 @given(e=expressions())
 def test_expressions_come_back(read: Reader, e: Expr) -> None:
@@ -382,6 +384,7 @@ def actual(reading: Reading, a: int) -> list[int]:
     return [lowered.cell("A", i) for i in range(16)]
 
 
+@pytest.mark.whole
 @QUICK
 @given(program=PROGRAMS, a=st.integers(0, 15))
 def test_jumps_in_a_kernel(read: Reader, program: tuple[Node, ...], a: int) -> None:
@@ -390,6 +393,7 @@ def test_jumps_in_a_kernel(read: Reader, program: tuple[Node, ...], a: int) -> N
     assert actual(read(text), a) == expected(program, a)
 
 
+@pytest.mark.whole
 @QUICK
 @given(program=PROGRAMS, a=st.integers(0, 15))
 def test_jumps_in_a_function(read: Reader, program: tuple[Node, ...], a: int) -> None:

@@ -461,6 +461,7 @@ def both(read: Reader, program: list[tuple[Any, ...]], n: int, text: str | None 
     return wanted, found + [lowered.cell(a, i) for i in range(3) for a in arrays]
 
 
+@pytest.mark.whole
 @examples(40, 5000)
 @given(program=st.lists(STATEMENT, min_size=1, max_size=6), n=st.integers(0, 9))
 def test_random_programs(read: Reader, program: list[tuple[Any, ...]], n: int) -> None:

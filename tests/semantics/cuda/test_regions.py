@@ -212,6 +212,7 @@ def _ours(body: str, folder: Path) -> list[int]:
     return [*found, *(state.cell("views.n", i) for i in range(2))]
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_as_a_host_compiler_has_it(tmp_path: Path) -> None:
     for body, theirs in zip(BODIES, _hosted(tmp_path), strict=True):

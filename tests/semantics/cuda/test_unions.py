@@ -63,6 +63,7 @@ BODIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(COMPILER is None, reason="no g++ to compare with")
 def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path) -> None:
     assert differences(read, BEFORE, BODIES, tmp_path) == []

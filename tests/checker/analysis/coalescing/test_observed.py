@@ -239,6 +239,7 @@ LAYOUTS = st.sampled_from([(4, 4), (1, 1), (8, 8), (40, 4), (16, 8), (130, 4), (
 BADNESS = ["coalesced", "conflict-free", "misaligned", "uncoalesced", "conflicting"]
 
 
+@pytest.mark.whole
 @examples(15, 2000)
 @given(RACE_FREE, st.integers(-2, 6), LAYOUTS, st.integers(0, 9), st.integers(0, 40))
 def test_runs_of_random_kernels_are_judged_byte_by_byte(
