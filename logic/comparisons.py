@@ -39,7 +39,7 @@ def as_expr(p: Poly, bases: bool = False) -> Expr | None:
         factors = [_atom(a) if bases or isinstance(a, Sym) else None for a in m]
         if c.denominator != 1 or None in factors:
             return None
-        term: Expr | None = None if m and abs(c) == 1 else Const(int(abs(c)))
+        term: Expr | None = None if m and c in (1, -1) else Const(abs(c.numerator))
         for e in factors:
             if e is not None:
                 term = e if term is None else Op("*", (term, e))

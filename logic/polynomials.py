@@ -1,7 +1,7 @@
 """Sums of products, the core of all polynomials: terms are monomials of any kind with coefficients of any ring.
 
-Coefficients are whole numbers (`checker.oracles.forms`), fractions (`logic.potentials`), or themselves sums, of
-unknowns with fractions (`checker.synthesis.linear`). What a canonical form is, is for those to say.
+Coefficients are whole numbers (`checker.oracles.forms`), rationals (`logic.potentials`), or themselves sums, of
+unknowns with rationals (`checker.synthesis.linear`). What a canonical form is, is for those to say.
 
 >>> total([("x", 2), ("y", 1), ("x", 3)])
 {'x': 5, 'y': 1}
@@ -17,6 +17,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
 
+Rational = int | Fraction
+"""An exact number. Whole ones may be of either type, which say the same; the arithmetic of int is much faster."""
+
 
 class Coefficient(Protocol):
     """A coefficient: it can be added, and multiplied by a number."""
@@ -24,6 +27,24 @@ class Coefficient(Protocol):
     def __add__(self, other: Self, /) -> Self: ...
 
     def __mul__(self, other: Any, /) -> Self: ...
+
+
+def plain(c: Rational) -> Rational:
+    """The same number, an int if it is whole.
+
+    >>> plain(Fraction(4, 2)), plain(Fraction(1, 2))
+    (2, Fraction(1, 2))
+    """
+    return c.numerator if type(c) is Fraction and c.denominator == 1 else c
+
+
+def over(c: Rational, d: Rational) -> Rational:
+    """c / d, which of two ints would be a float.
+
+    >>> over(6, 3), over(1, 2), over(3, -1)
+    (2, Fraction(1, 2), -3)
+    """
+    return c * d if d == 1 or d == -1 else plain(Fraction(c) / d)
 
 
 M = TypeVar("M", bound=Hashable)
@@ -40,7 +61,7 @@ def total(terms: Iterable[tuple[M, C]]) -> dict[M, C]:
     return found
 
 
-def difference(a: Iterable[tuple[M, Fraction]], b: Iterable[tuple[M, Fraction]]) -> dict[M, Fraction]:
+def difference(a: Iterable[tuple[M, Rational]], b: Iterable[tuple[M, Rational]]) -> dict[M, Rational]:
     """The terms of a, no monomial twice, less those of b; a's monomials come first, in their order.
 
     >>> difference([("x", 2), ("y", 1)], [("z", 3), ("y", 4)])

@@ -20,7 +20,7 @@ from operator import mul
 from typing import Final
 
 from logic.operators import denote
-from logic.polynomials import difference, product, replaced, scaled, total
+from logic.polynomials import Rational, difference, plain, product, replaced, scaled, total
 from logic.syntax import Const, Expr, Op, Param, Tid, Var
 
 Leaf = Var | Param | Tid
@@ -83,7 +83,8 @@ Monomial = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Poly:
-    """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module.
+    """A potential in canonical form: terms sorted, no zero coefficient. Build with the functions of this module, that
+    make ints of whole coefficients.
 
     >>> n, x = sym(Param("n")), sym(Var("x"))
     >>> print(n * 2 + x * n - 3)
@@ -94,7 +95,7 @@ class Poly:
     True
     """
 
-    terms: tuple[tuple[Monomial, Fraction], ...]
+    terms: tuple[tuple[Monomial, Rational], ...]
 
     def __hash__(self) -> int:
         return self._hash
@@ -126,12 +127,12 @@ class Poly:
     def __mul__(self, other: Poly | int | Fraction) -> Poly:
         if isinstance(other, Poly):
             return of_terms(product(self.terms, other.terms, _times))
-        return Poly(tuple(scaled(self.terms, other))) if other else Poly(())
+        return Poly(tuple((m, plain(c)) for m, c in scaled(self.terms, other))) if other else Poly(())
 
     @property
     def constant(self) -> Fraction:
         """The coefficient of the empty monomial."""
-        return self.terms[0][1] if self.terms and not self.terms[0][0] else Fraction(0)
+        return Fraction(self.terms[0][1]) if self.terms and not self.terms[0][0] else Fraction(0)
 
     @property
     def is_constant(self) -> bool:
@@ -167,7 +168,7 @@ def _leaves_of(a: Atom) -> Iterable[Leaf]:
     return a.arg.leaves
 
 
-def _order(term: tuple[Monomial, Fraction]) -> tuple[int, list[str]]:
+def _order(term: tuple[Monomial, Rational]) -> tuple[int, list[str]]:
     return len(term[0]), [_key_atom(a) for a in term[0]]
 
 
@@ -175,13 +176,13 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
     return tuple(sorted((*m, *n), key=_key_atom)) if m and n else m or n
 
 
-def of_terms(terms: Iterable[tuple[Monomial, Fraction]]) -> Poly:
+def of_terms(terms: Iterable[tuple[Monomial, Rational]]) -> Poly:
     """The sum of terms, in canonical form; the atoms in them are in theirs."""
     return _sorted(total(terms))
 
 
-def _sorted(terms: dict[Monomial, Fraction]) -> Poly:
-    kept = [(m, c) for m, c in terms.items() if c]
+def _sorted(terms: dict[Monomial, Rational]) -> Poly:
+    kept = [(m, plain(c)) for m, c in terms.items() if c]
     return Poly(tuple(sorted(kept, key=_order) if len(kept) > 1 else kept))
 
 
@@ -197,7 +198,7 @@ def const(c: int | Fraction) -> Poly:
     >>> const(0).terms
     ()
     """
-    return Poly((((), c if type(c) is Fraction else Fraction(c)),)) if c else Poly(())
+    return Poly((((), plain(c)),)) if c else Poly(())
 
 
 ZERO: Final = const(0)
@@ -210,18 +211,16 @@ def sym(leaf: Leaf) -> Poly:
     >>> print(sym(Var("x")) * 3)
     3*x
     """
-    return Poly((((Sym(leaf),), Fraction(1)),))
+    return Poly((((Sym(leaf),), 1),))
 
 
 def atom(a: Atom) -> Poly:
     """The potential that is one atom."""
-    return Poly((((a,), Fraction(1)),))
+    return Poly((((a,), 1),))
 
 
 def _content(p: Poly) -> Fraction:
-    """The positive rational c with p = c * (a polynomial with coprime integer coefficients); 1 for p = 0."""
-    if not p.terms:
-        return Fraction(1)
+    """The positive rational c with p = c * (a polynomial with coprime integer coefficients), for p other than 0."""
     return Fraction(gcd(*(c.numerator for _, c in p.terms)), lcm(*(c.denominator for _, c in p.terms)))
 
 
@@ -302,10 +301,10 @@ def floor_div(p: Poly, k: int) -> Poly:
         raise ValueError("floor(p / k) needs a positive integer k")
     scale = lcm(*(c.denominator for _, c in p.terms)) if p.terms else 1
     p, k = p * scale, k * scale
-    whole = of_terms((m, Fraction(c.numerator // k)) for m, c in p.terms)
+    whole = of_terms((m, c.numerator // k) for m, c in p.terms)
     rest = p - whole * k
     g = gcd(k, *(c.numerator for m, c in rest.terms if m))
-    rest = of_terms((m, Fraction(c.numerator // g)) for m, c in rest.terms)
+    rest = of_terms((m, c.numerator // g) for m, c in rest.terms)
     k //= g
     if rest.is_constant or k == 1:
         return whole + (rest if k == 1 else const(rest.constant.numerator // k))
@@ -432,9 +431,9 @@ def is_canonical(p: Poly) -> bool:
 
 
 def _exact(p: Poly) -> bool:
-    """Whether every coefficient is a Fraction and every k an int: 1.5 == Fraction(3, 2), but floats round."""
+    """Whether coefficients are ints or Fractions and every k is an int: 1.5 == Fraction(3, 2), but floats round."""
     inner = [a for m, _ in p.terms for a in m if not isinstance(a, Sym)]
-    return all(type(c) is Fraction for _, c in p.terms) and all(
+    return all(type(c) is int or type(c) is Fraction for _, c in p.terms) and all(
         all(map(_exact, operands(a))) and (not isinstance(a, Floor) or type(a.k) is int) for a in inner
     )
 
@@ -525,26 +524,30 @@ def evaluate(p: Poly, store: Mapping[Leaf, int], element: Element = _unknown) ->
         ...
     KeyError: Param(name='n')
     """
-    total = Fraction(0)
+    return Fraction(_evaluated(p, store, element))
+
+
+def _evaluated(p: Poly, store: Mapping[Leaf, int], element: Element) -> Rational:
+    found: Rational = 0
     for m, c in p.terms:
         for a in m:
             c *= _value(a, store, element)
-        total += c
-    return total
+        found += c
+    return found
 
 
-def _value(a: Atom, store: Mapping[Leaf, int], element: Element) -> Fraction | int:
+def _value(a: Atom, store: Mapping[Leaf, int], element: Element) -> Rational:
     match a:
         case Sym(leaf):
             return store[leaf]
         case Max0(arg):
-            return max(Fraction(0), evaluate(arg, store, element))
+            return max(0, _evaluated(arg, store, element))
         case Floor(arg, k):
-            return evaluate(arg, store, element) // k
+            return _evaluated(arg, store, element) // k
         case Log2(arg):
-            return max(1, int(evaluate(arg, store, element))).bit_length() - 1
+            return max(1, int(_evaluated(arg, store, element))).bit_length() - 1
         case Apply(op, args):
-            values = tuple(int(evaluate(p, store, element)) for p in args)
+            values = tuple(int(_evaluated(p, store, element)) for p in args)
             if op.startswith(ELEMENT):
                 return element(op.removeprefix(ELEMENT), *values)
             return int(denote(op, values))

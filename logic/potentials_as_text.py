@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Final
 
+from logic.polynomials import Rational
 from logic.potentials import ELEMENT, ZERO, Apply, Atom, Floor, Log2, Max0, Poly, Sym, floor_div, max0
 
 
@@ -33,9 +33,9 @@ def _numerator(p: Poly) -> str:
     return text if whole or (len(p.terms) == 1 and not text.startswith("-") and "*" not in text) else f"({text})"
 
 
-def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Rational, str]]]:
     """Split off what reads better as c * ceil(q / k): a negative floor together with the whole multiples beside it."""
-    ceilings: list[tuple[Fraction, str]] = []
+    ceilings: list[tuple[Rational, str]] = []
     for m, c in p.terms:
         if len(m) != 1 or not isinstance(m[0], Floor) or c > 0:
             continue
@@ -44,8 +44,8 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
         inside = inner * -1
         left = p - Poly(((m, c),))
         for n, _ in inner.terms:
-            if n and have.get(n, Fraction(0)) >= -c:
-                inside = inside + Poly(((n, Fraction(k)),))
+            if n and have.get(n, 0) >= -c:
+                inside = inside + Poly(((n, k),))
                 left = left - Poly(((n, -c),))
         if left == p - Poly(((m, c),)) and any(x < 0 for n, x in inside.terms if n):
             continue
@@ -56,14 +56,14 @@ def _fold_ceilings(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
     return p, ceilings
 
 
-def _fold_quotients(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+def _fold_quotients(p: Poly) -> tuple[Poly, list[tuple[Rational, str]]]:
     """Split off what C calls c * (q / k): c * floor(max(0, q) / k) - c * floor(max(0, -q) / k)."""
-    quotients: list[tuple[Fraction, str]] = []
+    quotients: list[tuple[Rational, str]] = []
     have = dict(p.terms)
     for m, c in p.terms:
         match m:
-            case (Floor(Poly((((Max0(q),), Fraction(numerator=1, denominator=1)),)), k),) if c > 0:
-                up, down = Poly(((m, Fraction(1)),)), floor_div(max0(q * -1), k)
+            case (Floor(Poly((((Max0(q),), 1),)), k),) if c > 0:
+                up, down = Poly(((m, 1),)), floor_div(max0(q * -1), k)
                 if have.get(down.terms[0][0]) == -c:
                     p = p - up * c + down * c
                     sign = -1 if next(x for n, x in q.terms if n) < 0 else 1
@@ -71,14 +71,14 @@ def _fold_quotients(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
     return p, quotients
 
 
-def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Fraction, str]]]:
+def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Rational, str]]]:
     """Split off what reads better as c * min(k, q), neither with a minus sign: -c * max(0, k - q) beside c * k."""
-    minima: list[tuple[Fraction, str]] = []
+    minima: list[tuple[Rational, str]] = []
     for m, c in p.terms:
         if len(m) != 1 or not isinstance(m[0], Max0) or c > 0:
             continue
         have, most = dict(p.terms), Poly(tuple((n, x) for n, x in m[0].arg.terms if x > 0))
-        if all(have.get(n, Fraction(0)) >= -c * x for n, x in most.terms) and most not in (ZERO, m[0].arg):
+        if all(have.get(n, 0) >= -c * x for n, x in most.terms) and most not in (ZERO, m[0].arg):
             p = p - Poly(((m, c),)) + most * c
             minima.append((-c, f"min({show(most)}, {show(most - m[0].arg)})"))
     return p, minima

@@ -13,6 +13,7 @@ from logic.assertions import P, Proved
 from logic.comparisons import differences
 from logic.facts import definitions, unfolded
 from logic.operators import COMPARISONS
+from logic.polynomials import Rational
 from logic.potentials import (
     Apply,
     Atom,
@@ -91,7 +92,7 @@ def _equal(p: Poly) -> Relation:
     return Relation("==", p * -1 if p.terms and p.terms[-1][1] < 0 else p)
 
 
-Term = tuple[Monomial, Fraction]
+Term = tuple[Monomial, Rational]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,13 @@
 """Arithmetic proofs: exact certificates for `P |- P'` and `Q >= Q'`, which a checker verifies by adding up polynomials.
 
 A goal is a nonnegative rational combination of products of facts (Farkas, Handelman), after splitting on the sign of
-what stands inside max(0, .). An LP finds the coefficients, in exact fractions. docs/certificate.md describes the
-result.
+what stands inside max(0, .). An LP finds the coefficients, exactly. docs/certificate.md describes the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, floor, gcd, lcm
@@ -25,6 +23,7 @@ from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, c
 from logic.comparisons import differences
 from logic.contracts import Contract, elements_in
 from logic.facts import equations
+from logic.polynomials import Rational, over
 from logic.potentials import (
     OPERATED,
     ZERO,
@@ -141,7 +140,7 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
     return None
 
 
-def least(poly: Poly, have: Given) -> Fraction | None:
+def least(poly: Poly, have: Given) -> Rational | None:
     """The most that the facts show a polynomial to be at least, as a combination of them."""
     poly = have.put(poly)
     return _least(poly, _relevant(poly, have.facts))
@@ -461,13 +460,13 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     products."""
     for part in parts(goal).values():
         size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
-        whole = (part - part.constant) * Fraction(size[1], size[0]) + floor(part.constant * size[1] / size[0])
-        low = _least(whole, have) or Fraction(0)
+        whole = (part - part.constant) * over(size[1], size[0]) + floor(part.constant * size[1] / size[0])
+        low = _least(whole, have) or 0
         if low.denominator != 1 and (-1 < low < 0 or pays(f.poly for f in have)):
             return whole - ceil(low)
     found: list[Atom] = [a for p in (goal, *(f.poly for f in have)) for a in atoms(p) if isinstance(a, Floor)]
     for m, c in (term for f in have for term in f.poly.terms):
-        found += [a for a in m if isinstance(a, Sym) and len(m) == 1 and abs(c) > 1]
+        found += [a for a in m if isinstance(a, Sym) and len(m) == 1 and not -1 <= c <= 1]
     for a in dict.fromkeys(found):
         for sign in (1, -1):
             f = atom(a) * sign
@@ -485,18 +484,18 @@ def _of_product(a: Floor, have: list[Fact]) -> bool:
     return products and _solution(atom(a) * -1 - 1, have) is None and _solution(a.arg, have) is not None
 
 
-def _least(f: Poly, have: list[Fact], again: bool = True) -> Fraction | None:
+def _least(f: Poly, have: list[Fact], again: bool = True) -> Rational | None:
     """The largest t such that f - t is a nonnegative combination of the facts. `again` as in `lp.solve`."""
     return _most(f, tuple(fact.poly for fact in have), again)
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def _most(f: Poly, have: tuple[Poly, ...], again: bool) -> Fraction | None:
+def _most(f: Poly, have: tuple[Poly, ...], again: bool) -> Rational | None:
     program = _program(f, (const(1), *have))
-    program.objective = {"0": Fraction(-1)}
+    program.objective = {"0": -1}
     program.free = {"0"}
     solution = lp.solve(program, again)
-    return None if solution is None else solution.get("0", Fraction(0))
+    return None if solution is None else solution.get("0", 0)
 
 
 def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int, done: frozenset[Poly]) -> Json:
@@ -592,7 +591,7 @@ def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
                 yield Fact(log2(q) + k - log2(p), ["most", potential(p), potential(q), k, [because]])
 
 
-def _exponent(n: Fraction | None) -> int:
+def _exponent(n: Rational | None) -> int:
     """floor(log2(n)), 0 where n is less than 1 or not known."""
     return 0 if n is None or n < 1 else min(int(n).bit_length() - 1, MAX_EXPONENT)
 
@@ -612,7 +611,7 @@ def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     return rows
 
 
-Rows = list[tuple[Fraction, list[Json]]]
+Rows = list[tuple[Rational, list[Json]]]
 """Coefficients, and the names of what they are multiplied by."""
 
 
@@ -630,7 +629,7 @@ def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
         one, other = map(why, m)
         if one is not None and other is not None:
             rows = [(c * d, [*names, *others]) for c, names in one for d, others in other]
-            found.append((Poly(((m, Fraction(1)),)), rows))
+            found.append((Poly(((m, 1),)), rows))
         for a, b in permutations(m):
             if (sure := why(a)) is not None and isinstance(b, Sym):
                 about = [f for f in have if b.leaf in leaves(f.poly) and all(len(n) < 2 for n, _ in f.poly.terms)]
@@ -657,19 +656,20 @@ def _solution(
     Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
     multiply; `more` is what else is nonnegative, and why.
     """
-    one, more = Fraction(1), tuple(more)
+    more = tuple(more)
     weights = _weights(goal, tuple(f.poly for f in have), products, tuple(p for p, _ in more))
     if weights is None:
         return None
-    names: list[Rows] = [[(one, [])], *([(one, [f.name])] for f in have), *(rows for _, rows in more)]
+    facts: list[Rows] = [[(1, [f.name])] for f in have]
+    names: list[Rows] = [[(1, [])], *facts, *(rows for _, rows in more)]
     return [
         (c * d, named)
         for c, summand in weights
-        for d, named in (names[summand] if isinstance(summand, int) else [(one, [have[i].name for i in summand])])
+        for d, named in (names[summand] if isinstance(summand, int) else [(1, [have[i].name for i in summand])])
     ]
 
 
-Weights = tuple[tuple[Fraction, int | tuple[int, int]], ...]
+Weights = tuple[tuple[Rational, int | tuple[int, int]], ...]
 """Coefficients of summands: of those that are given by their numbers, and of the products of two facts."""
 
 
@@ -685,16 +685,16 @@ def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Pol
     solution = lp.solve(_program(goal, summands.values()), again=False)
     if solution is None:
         return None
-    return tuple((c, summand) for i, summand in enumerate(summands) if (c := solution.get(str(i), Fraction(0))))
+    return tuple((c, summand) for i, summand in enumerate(summands) if (c := solution.get(str(i), 0)))
 
 
 def _program(goal: Poly, products: Iterable[Poly]) -> lp.Program:
     rows: dict[object, lp.Row] = {m: {} for m, _ in goal.terms}
     program = lp.Program()
     for i, p in enumerate(products):
-        program.objective[str(i)] = Fraction(1)
+        program.objective[str(i)] = 1
         for m, c in p.terms:
             rows.setdefault(m, {})[str(i)] = c
-    wanted: dict[object, Fraction] = dict(goal.terms)
-    program.equations = [(row, wanted.get(m, Fraction(0))) for m, row in rows.items()]
+    wanted: dict[object, Rational] = dict(goal.terms)
+    program.equations = [(row, wanted.get(m, 0)) for m, row in rows.items()]
     return program

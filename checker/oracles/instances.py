@@ -11,6 +11,7 @@ from logic.assertions import P, Proved, Verdict
 from logic.comparisons import as_expr, differences
 from logic.contracts import BOUND, Contract, elements, elements_in, nested
 from logic.facts import equations
+from logic.polynomials import over
 from logic.potentials import ELEMENT, Apply, Floor, Leaf, Log2, Max0, Monomial, Poly, Sym, leaves, of_expr, sym
 from logic.syntax import Const, Expr, Op, Var, local_vars, subterms
 from logic.terms_as_json import potential
@@ -105,7 +106,7 @@ def _products(p: P) -> tuple[tuple[Monomial, Poly], ...]:
         q = of_expr(e)
         first = None if q is None else next(((m, c) for m, c in q.terms if len(m) > 1), None)
         if q is not None and first is not None and x not in leaves(q):
-            found.append((first[0], (sym(x) - q) * (1 / first[1])))
+            found.append((first[0], (sym(x) - q) * over(1, first[1])))
     return tuple(found)
 
 
@@ -155,7 +156,7 @@ def _instances(contracts: Sequence[Contract], spoken: tuple[Apply, ...]) -> Iter
         (k, c, sign, q)
         for k, c in enumerate(contracts)
         for sign, q in c.quantities.items()
-        if all(abs(factor) < LARGEST for _, factor in q.terms)
+        if all(-LARGEST < factor < LARGEST for _, factor in q.terms)
     ]
     for k, c, sign, q in wanted:
         if not c.ranges:

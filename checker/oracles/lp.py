@@ -8,25 +8,25 @@ solution, and no exact reason for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from checker.oracles import lra
+from logic.polynomials import Rational, over, plain
 
 if TYPE_CHECKING:
     from highspy import Highs
 
-Row = dict[str, Fraction]
+Row = dict[str, Rational]
 
 
 @dataclass(slots=True)
 class Program:
     """minimise objective . x  subject to  row . x = rhs for every equation; `free` variables may be negative."""
 
-    equations: list[tuple[Row, Fraction]] = field(default_factory=list)
+    equations: list[tuple[Row, Rational]] = field(default_factory=list)
     objective: Row = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
 
@@ -37,7 +37,7 @@ class Program:
         return list(names)
 
 
-def solve(program: Program, again: bool = True) -> dict[str, Fraction] | None:
+def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
     """A solution in exact fractions, or None where the program has none (or no engine could tell).
 
     It satisfies every row exactly; that it is optimal rests on HiGHS, where HiGHS names the basis. With `again`, an
@@ -62,29 +62,28 @@ def hopeless(program: Program) -> bool:
     for i, (row, _) in enumerate(program.equations):
         for n, c in row.items():
             columns[n][f"y{i}"] = c
-    slack = {n: {} if n in program.free else {f"x{n}": Fraction(1)} for n in columns}
-    sides = {f"y{i}": rhs for i, (_, rhs) in enumerate(program.equations) if rhs}
-    none = Program([({**column, **slack[n]}, Fraction(0)) for n, column in columns.items()], {}, {*sides})
-    none.equations.append((sides, Fraction(1)))
+    slack = {n: {} if n in program.free else {f"x{n}": 1} for n in columns}
+    sides: Row = {f"y{i}": rhs for i, (_, rhs) in enumerate(program.equations) if rhs}
+    none = Program([({**column, **slack[n]}, 0) for n, column in columns.items()], {}, {*sides})
+    none.equations.append((sides, 1))
     none.free = {f"y{i}" for i in range(len(program.equations))}
-    falls = Program([(row, Fraction(0)) for row, _ in program.equations], {}, program.free)
-    falls.equations.append((program.objective, Fraction(-1)))
+    falls = Program([(row, 0) for row, _ in program.equations], {}, program.free)
+    falls.equations.append((program.objective, -1))
     bases = ((found, _basis(found, found.variables())) for found in (none, falls))
     return any(basis is not None and _vertex(found, basis) is not None for found, basis in bases)
 
 
-def _vertex(program: Program, basis: Iterable[str]) -> dict[str, Fraction] | None:
+def _vertex(program: Program, basis: Iterable[str]) -> dict[str, Rational] | None:
     """The exact solution with these basic variables; None where it is none, or not determined."""
     solution = _solve_basis(program, basis)
     return solution if solution is not None and feasible(program, solution) else None
 
 
-def feasible(program: Program, x: dict[str, Fraction]) -> bool:
+def feasible(program: Program, x: Mapping[str, Rational]) -> bool:
     """Whether x satisfies every equation and every sign, exactly."""
     if any(value < 0 for name, value in x.items() if name not in program.free):
         return False
-    zero = Fraction(0)
-    return all(sum((c * x.get(n, zero) for n, c in row.items()), zero) == rhs for row, rhs in program.equations)
+    return all(sum(c * x.get(n, 0) for n, c in row.items()) == rhs for row, rhs in program.equations)
 
 
 def silent() -> Highs:
@@ -142,7 +141,7 @@ def _optimal(program: Program, names: list[str]) -> list[str] | None:
     return [n for n, s in zip(names, status, strict=True) if s == highspy.HighsBasisStatus.kBasic]
 
 
-def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] | None:
+def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Rational] | None:
     """The values of the basic variables, the others being 0, by Gaussian elimination; None where they are not
     determined."""
     wanted = set(basis)
@@ -151,7 +150,7 @@ def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] 
     for i, (row, _) in enumerate(rows):
         for n in row:
             where[n].add(i)
-    solved: list[tuple[str, Row, Fraction]] = []
+    solved: list[tuple[str, Row, Rational]] = []
     shortest = [(len(row), i) for i, (row, _) in enumerate(rows)]
     heapify(shortest)
     while shortest:
@@ -159,7 +158,7 @@ def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] 
         row, rhs = rows[i]
         if size != len(row):
             continue  # it is in the heap again with the size it has now
-        rows[i] = ({}, Fraction(0))
+        rows[i] = ({}, 0)
         for n in row:
             where[n].remove(i)
         if not row:
@@ -168,22 +167,22 @@ def _solve_basis(program: Program, basis: Iterable[str]) -> dict[str, Fraction] 
             continue
         pivot = min(row, key=lambda n: (len(where[n]), n))
         scale = row.pop(pivot)
-        row, rhs = {n: c / scale for n, c in row.items()}, rhs / scale
+        row, rhs = {n: over(c, scale) for n, c in row.items()}, over(rhs, scale)
         solved.append((pivot, row, rhs))
         for k in where.pop(pivot):
             other, value = rows[k]
             factor = other.pop(pivot)
             for n, c in row.items():
-                left = other.get(n, Fraction(0)) - factor * c
+                left = plain(other.get(n, 0) - factor * c)
                 if left:
                     other[n] = left
                     where[n].add(k)
                 else:
                     other.pop(n, None)
                     where[n].discard(k)
-            rows[k] = (other, value - factor * rhs)
+            rows[k] = (other, plain(value - factor * rhs))
             heappush(shortest, (len(other), k))
-    solution: dict[str, Fraction] = {}
+    solution: dict[str, Rational] = {}
     for pivot, row, rhs in reversed(solved):
-        solution[pivot] = rhs - sum((c * solution.get(n, Fraction(0)) for n, c in row.items()), Fraction(0))
+        solution[pivot] = plain(rhs - sum(c * solution.get(n, 0) for n, c in row.items()))
     return solution

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from logic.polynomials import Rational
+
 if TYPE_CHECKING:
     from checker.oracles.lp import Program
 
@@ -17,7 +19,7 @@ TIME_LIMIT_MS: Final = 10_000
 """The limit in milliseconds for each of the two queries."""
 
 
-def solve(program: Program) -> dict[str, Fraction] | None:
+def solve(program: Program) -> dict[str, Rational] | None:
     """An optimal solution, or None: no solution, none that is least, or no answer in time."""
     import z3
     from pysmt.environment import Environment
@@ -31,12 +33,12 @@ def solve(program: Program) -> dict[str, Fraction] | None:
     formulas = environment.formula_manager
     zero = formulas.Real(0)
 
-    def dot(row: Mapping[str, Fraction], over: Mapping[str, Any]) -> Any:
+    def dot(row: Mapping[str, Rational], over: Mapping[str, Any]) -> Any:
         return formulas.Plus([zero, *(formulas.Times(formulas.Real(c), over[n]) for n, c in row.items() if c)])
 
     x = {n: formulas.Symbol(f"x{i}", REAL) for i, n in enumerate(program.variables())}
     y = {f"y{i}": formulas.Symbol(f"y{i}", REAL) for i in range(len(program.equations))}
-    columns: dict[str, dict[str, Fraction]] = {n: {} for n in x}
+    columns: dict[str, dict[str, Rational]] = {n: {} for n in x}
     for i, (row, _) in enumerate(program.equations):
         for n, c in row.items():
             columns[n][f"y{i}"] = c

@@ -5,7 +5,6 @@ on data say: x[col[j]] where col[j] is in a tile, or where neighbours in col are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import islice, product
 from math import ceil, floor
 from typing import Final
@@ -16,6 +15,7 @@ from checker.oracles.terms import with_fresh
 from logic.assertions import Context, P, X, abstracted
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements_in
+from logic.polynomials import Rational
 from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, leaves, of_expr, substitute, sym
 from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
 
@@ -104,13 +104,13 @@ def _values(leaf: Leaf, equal: list[Poly], x: X) -> Iterator[Poly]:
             yield value
 
 
-def _least_of(a: Atom, sign: Fraction, said: list[Poly], x: X, context: Context) -> list[Poly]:
+def _least_of(a: Atom, sign: Rational, said: list[Poly], x: X, context: Context) -> list[Poly]:
     """The ends that lanes share of an atom, the lower ones; the upper ones for a negative sign."""
     at_first = substitute(atom(a), {Tid("x"): _first(context)})
     ends = [] if _named(at_first, x) or (sign < 0 and isinstance(a, Sym)) else [at_first]
     for q in said:
         c = dict(q.terms).get((a,), 0)
-        if abs(c) == 1 and c * sign > 0 and not _own(rest := q - atom(a) * c, x):
+        if c in (1, -1) and c * sign > 0 and not _own(rest := q - atom(a) * c, x):
             ends.append(rest * -c)
     return [*dict.fromkeys(ends)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations, product
 from math import prod
 from typing import Final
@@ -13,6 +12,7 @@ from checker import limits
 from logic.assertions import MAX_BLOCK, Context, X, conj, opaque
 from logic.contracts import elements_in
 from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded
+from logic.polynomials import Rational
 from logic.potentials import (
     ZERO,
     Apply,
@@ -222,7 +222,7 @@ def _rises(p: Poly, leaf: Leaf) -> bool | None:
     return signs.pop() if len(signs) == 1 else None
 
 
-def _term_rises(m: Monomial, c: Fraction, leaf: Leaf) -> bool | None:
+def _term_rises(m: Monomial, c: Rational, leaf: Leaf) -> bool | None:
     match m:
         case (Max0(arg),) | (Floor(arg, _),) | (Log2(arg),):
             inside = _rises(arg, leaf)

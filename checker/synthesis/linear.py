@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
-from logic.polynomials import replaced, scaled, total
+from logic.polynomials import Rational, replaced, scaled, total
 from logic.potentials import Monomial, Poly, const, of_terms, operands
 
 ONE = ""
@@ -17,13 +16,13 @@ MAX_DEGREE: Final = 64
 """Of a monomial in a certificate."""
 
 
-class Affine(dict[str, Fraction]):
+class Affine(dict[str, Rational]):
     """Unknown to coefficient."""
 
     def __add__(self, other: Affine, /) -> Affine:
         return Affine(total((*self.items(), *other.items())))
 
-    def __mul__(self, factor: int | Fraction, /) -> Affine:
+    def __mul__(self, factor: Rational, /) -> Affine:
         return Affine(scaled(self.items(), factor))
 
 
@@ -33,14 +32,14 @@ class Linear:
 
     terms: dict[Monomial, Affine]
 
-    def __add__(self, other: Linear | Fraction | int) -> Linear:
+    def __add__(self, other: Linear | Rational) -> Linear:
         more = other if isinstance(other, Linear) else lift(const(other))
         return Linear(total((*self.terms.items(), *more.terms.items())))
 
-    def __mul__(self, factor: int | Fraction) -> Linear:
+    def __mul__(self, factor: Rational) -> Linear:
         return Linear(dict(scaled(self.terms.items(), factor)))
 
-    def __sub__(self, other: Linear | Fraction | int) -> Linear:
+    def __sub__(self, other: Linear | Rational) -> Linear:
         return self + other * -1
 
     def mapped(self, image: Callable[[Monomial], Poly]) -> Linear:
@@ -53,12 +52,10 @@ class Linear:
             return None
         return self.at({})
 
-    def at(self, solution: dict[str, Fraction]) -> Poly:
+    def at(self, solution: Mapping[str, Rational]) -> Poly:
         """The potential under values for the unknowns; one without a value is 0."""
-        values = {ONE: Fraction(1), **solution}
-        return of_terms(
-            (m, sum((c * values.get(u, Fraction(0)) for u, c in a.items()), Fraction(0))) for m, a in self.terms.items()
-        )
+        values = {ONE: 1, **solution}
+        return of_terms((m, sum(c * values.get(u, 0) for u, c in a.items())) for m, a in self.terms.items())
 
 
 def lift(p: Poly) -> Linear:
@@ -73,7 +70,7 @@ def unknown(name: str, base: Poly) -> Linear:
 
 def monomial(m: Monomial) -> Poly:
     """The potential that is one monomial."""
-    return Poly(((m, Fraction(1)),))
+    return Poly(((m, 1),))
 
 
 def degree(m: Monomial) -> int:

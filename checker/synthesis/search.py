@@ -30,7 +30,7 @@ from checker.synthesis.walk import Parts, Point, Proof, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume, opaque
 from logic.derivation import Derivation
 from logic.facts import Facts, compared, definitions, said, value
-from logic.polynomials import total
+from logic.polynomials import Rational, total
 from logic.potentials import (
     ZERO,
     Apply,
@@ -575,7 +575,7 @@ def find_potentials(
     raise hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))
 
 
-def _solved(search: Search, engine: Engine) -> dict[str, Fraction] | None:
+def _solved(search: Search, engine: Engine) -> dict[str, Rational] | None:
     return lra.solve(search.program) if engine == "smt" else lp.solve(search.program)
 
 

@@ -19,6 +19,7 @@ from checker.synthesis.walk import Point, Proof
 from logic.assertions import AtLeast, Context, Proved
 from logic.contracts import Contract, elements_in
 from logic.facts import said
+from logic.polynomials import Rational
 from logic.potentials import (
     ELEMENT,
     ZERO,
@@ -103,7 +104,7 @@ def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
                 return log2(mapped(arg, image))
         return atom(a)
 
-    def most(m: Monomial, c: Fraction) -> Poly:
+    def most(m: Monomial, c: Rational) -> Poly:
         """A term, or what it is at most where it is an element up to one that is known."""
         for i, a in enumerate(m if c > 0 else ()):
             for known, value in values.items():
@@ -193,7 +194,7 @@ def summable(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly
     def ends(p: Poly, up: bool) -> Poly:
         total = ZERO
         for m, c in p.terms:
-            term = Poly(((m, Fraction(1)),))
+            term = Poly(((m, 1),))
             own = len(m) == 1 and elements_in([term]) and not isinstance(m[0], Apply)
             total = total + (end(m[0], up == (c > 0)) if own else term) * c
         return total

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import comb
 
 from checker import limits
+from logic.polynomials import Rational
 from logic.potentials import ZERO, Atom, Max0, Monomial, Poly, Sym, atom, const, leaves, mapped, max0, substitute, sym
 from logic.syntax import Param
 
@@ -18,10 +19,10 @@ def antidifference(q: Poly, index: str) -> Poly | None:
     """F, or None where q does not telescope."""
     i = Param(index)
     total = ZERO
-    moving: dict[Monomial, Fraction] = {}
+    moving: dict[Monomial, Rational] = {}
     for m, c in q.terms:
         rest = tuple(a for a in m if a != Sym(i))
-        factor = Poly(((rest, Fraction(1)),))
+        factor = Poly(((rest, 1),))
         if i in leaves(factor):
             moving[m] = c
         else:
@@ -29,10 +30,10 @@ def antidifference(q: Poly, index: str) -> Poly | None:
     heads = set(moving) - {after for m in moving for after in _family(m, i)[1:]}
     for head in heads:
         family = _family(head, i)
-        running = Fraction(0)
+        running: Rational = 0
         for m in family:
-            running += moving.pop(m, Fraction(0))
-            total = total + Poly(((m, Fraction(1)),)) * running
+            running += moving.pop(m, 0)
+            total = total + Poly(((m, 1),)) * running
             if not running and not any(later in moving for later in family):
                 break
         if running:
@@ -77,9 +78,9 @@ def _family(m: Monomial, i: Param) -> list[Monomial]:
     """m, E m, E E m, .. as long as they are monomials."""
     found = [m]
     for _ in range(limits.FAMILY):
-        after = substitute(Poly(((found[-1], Fraction(1)),)), {i: sym(i) + 1})
+        after = substitute(Poly(((found[-1], 1),)), {i: sym(i) + 1})
         match after.terms:
-            case ((next_, Fraction(numerator=1, denominator=1)),) if next_ and next_ != found[-1]:
+            case ((next_, 1),) if next_ and next_ != found[-1]:
                 found.append(next_)
             case _:
                 break

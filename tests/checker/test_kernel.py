@@ -167,8 +167,7 @@ RAW = (
     Poly((((), 2.0**53),)),  # type: ignore[arg-type]
     Poly((((), float("inf")),)),  # type: ignore[arg-type]
     Poly((((), float("nan")),)),  # type: ignore[arg-type]
-    Poly((((), True),)),  # type: ignore[arg-type]
-    Poly((((), 3),)),  # type: ignore[arg-type]
+    Poly((((), True),)),
     Poly((((), Fraction(0)),)),
     Poly((((), Fraction(1)), ((), Fraction(1)))),
     Poly((((Sym(Var("x")),), Fraction(1)), ((), Fraction(1)))),
