@@ -86,8 +86,8 @@ BODIES = [
     "Box<int> *b = new Fixed; A[0] = b->get(n); A[1] = b->both(2); Box<long> *c = new Lost<long>(n); A[2] = c->get(3);",
     "Lost<int> l(n); Box<int> &b = l; Last<int> &m = l; A[0] = b.get(3); A[1] = m.get(4); A[2] = b.both(1);",
     "tally = 0; for (int i = 0; i < 3; i++) { Box<int> *b = box(i, i + n); delete b; } A[0] = tally;",
-    ("A[0] = fold(Add(), A, 4) + fold(Add{}, A, n); const Op &f = Add(); A[1] = f(n, 2) + fold(Op(), A, 3);"
-    "const Shape &s = Circle(n, 2); Base<int> &&b = Twice(n); A[2] = s.area() + s.id; A[3] = b.get() * b.v;"),
+    "A[0] = fold(Add(), A, 4) + fold(Add{}, A, n); const Op &f = Add(); A[1] = f(n, 2) + fold(Op(), A, 3);",
+    "const Shape &s = Circle(n, 2); Base<int> &&b = Twice(n); A[2] = s.area() + s.id; A[3] = b.get() * b.v;",
     "bool first = threadIdx.x & 1; Shape *s = first ? make(0, 2) : make(2, 3); A[0] = s->area() + s->id;",
 ]  # fmt: skip
 
