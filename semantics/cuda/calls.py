@@ -135,7 +135,8 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
     callee = by_pointer or node.referenced
     if callee is not None and callee.name in MOVES and in_shim(callee):
         inner = node.arguments[0]
-        return place(st, inner, use) if node.type.kind == "record" else expr(st, inner, use)
+        named = node.type.kind == "record" or (gives_reference(node) and scalar(node.type) and lvalue(inner))
+        return place(st, inner, use) if named else expr(st, inner, use)
     if node.type.kind == "record" and copies(node):
         return place(st, node.arguments[0])
     if copies_into(node):

@@ -119,6 +119,8 @@ def keep(st: State, node: Node) -> None:
         if used is None or used.identity in copies:
             continue
         by_reference = named.get(used.name, default)
+        if by_reference is None and (used.type.const or used.storage == "STATIC"):
+            continue  # a constant: it needs no capture
         if by_reference is None:
             raise unsupported("what this lambda captures", node.loc, "Use [&].")
         if by_reference or used.type_decl.identity in st.lambdas:

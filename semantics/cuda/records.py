@@ -56,7 +56,7 @@ from semantics.cuda.places import MOST, element, evaluated, frozen, member, regi
 from semantics.cuda.pointers import address, deliver, fetch, place, referred
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, bare, described, integer, is_base, lvalue, operand, temporary
+from semantics.cuda.shapes import CASTS, bare, described, elements, integer, is_base, lvalue, operand, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
@@ -571,7 +571,9 @@ def _in_order(st: State, parts: Sequence[Callable[[], list[Value]]], order: Unor
     return found
 
 
-def _converted(st: State, node: Node, t: CType, use: Use) -> list[Value]:
+def _converted(st: State, node: Node | None, t: CType, use: Use) -> list[Value]:
+    if node is None:
+        return [null(st) if t.kind == "pointer" else zero(scalar(t) or INT, None)]
     if t.kind == "pointer":
         return [address(st, node, use)]
     return [convert(expr(st, node, use), node.type, t, node.loc)]
@@ -589,7 +591,7 @@ def _moves(e: Value, changed: frozenset[str]) -> bool:
 
 def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Value]:
     """The values for one field of a list."""
-    t, type_ = field.type, scalar(field.type)
+    t = field.type
     part = initialiser(field) if part is None and field.kind == "FIELD_DECL" else part
     if t.kind == "reference":
         return [referred(st, field, part, loc, use)]
@@ -599,15 +601,11 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
         raise unsupported(f"a value for '{label(field)}', which has a constructor,", loc, "Write the constructor.")
     if part is not None and part.kind == "UNEXPOSED_EXPR" and any(c.kind == "MEMBER_REF" for c in part.children):
         raise unsupported("an initialiser with a field's name", part.loc, "List the values in order.")
-    if t.kind == "pointer":
-        return [null(st)] if part is None else _converted(st, part, t, use)
-    if type_ is not None:
-        return [zero(type_, loc)] if part is None else _converted(st, part, t, use)
+    if t.kind == "pointer" or scalar(t) is not None:
+        return _converted(st, part, t, use)
     part = None if part is None else source(part)
-    if t.kind == "array" and (elem := scalar(innermost(t))) and (part is None or part.kind == "INIT_LIST_EXPR"):
-        given = () if part is None else part.children
-        listed = _in_order(st, [partial(_converted, st, e, innermost(t), use) for e in given])
-        return listed + [zero(elem, loc)] * (t.size // innermost(t).size - len(listed))
+    if t.kind == "array" and scalar(innermost(t)) and (part is None or part.kind == "INIT_LIST_EXPR"):
+        return _in_order(st, [partial(_converted, st, e, innermost(t), use) for e in elements(part, t)])
     if t.kind == "record" and part is None:
         return _given(st, field, (), loc, use)
     if t.kind == "record" and part is not None and part.kind == "INIT_LIST_EXPR":

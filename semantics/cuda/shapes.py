@@ -7,7 +7,7 @@ from typing import Final
 from logic.syntax import INT, Const
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import literal
-from semantics.cuda.ctype import CType, same, scalar
+from semantics.cuda.ctype import CType, innermost, same, scalar
 from semantics.cuda.errors import unsupported
 
 CASTS: Final = ("UNEXPOSED_EXPR", "CSTYLE_CAST_EXPR", "CXX_STATIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR")
@@ -151,6 +151,18 @@ def lvalue(node: Node) -> Node | None:
     named = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
     named = named or gives_reference(node) or to_reference(node)
     return node if named or (node.kind == "UNARY_OPERATOR" and node.operator == "*") else None
+
+
+def elements(braces: Node | None, t: CType) -> list[Node | None]:
+    """The values of an array's scalars in a list, of which the braces of rows may be left out; None for each that has
+    none."""
+    if t.kind != "array" or t.inner is None:
+        return [braces]
+    given: list[Node | None] = [] if braces is None else [*braces.children]
+    if t.inner.kind == "array" and all(row is not None and row.kind == "INIT_LIST_EXPR" for row in given):
+        given += [None] * (t.size // t.inner.size - len(given))
+        return [e for row in given for e in elements(row, t.inner)]
+    return given + [None] * (t.size // innermost(t).size - len(given))
 
 
 def is_base(node: Node) -> bool:

@@ -255,7 +255,7 @@ template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up y) { _Tp t = x
 template <class _Tp, class _Up> struct pair {
   typedef _Tp first_type; typedef _Up second_type;
   _Tp first; _Up second;
-  HD constexpr pair() : first(), second() {}
+  HD pair() {}
   HD constexpr pair(const _Tp &a, const _Up &b) : first(a), second(b) {}
   template <class _Vp, class _Wp> HD constexpr pair(const pair<_Vp, _Wp> &p) : first(p.first), second(p.second) {}
 };

@@ -89,7 +89,8 @@ BODIES = [
     ("std::pair<int, int> p(A[1], n), q; q = n > 2 ? p : std::make_pair(n, 4); if (q < p || p == q) q.second += 3; "
      "std::pair<long long, int> r(p); A[0] = q.first * 10 + q.second; A[1] = (int)r.first + (p != q) + 2 * (p > q);"),
     ("std::pair<int, int> p(n + 300, A[2]); std::pair<unsigned char, long long> q(p), r; r = p; A[0] = q.first; "
-     "A[1] = r.first + (int)q.second;"),
+     "A[1] = r.first + (int)q.second; __shared__ std::pair<int, int> s[4]; s[n & 3] = p; s[n & 3].first++; "
+     "A[2] = s[3].first; A[3] = s[3].second;"),
     # one of two structures, which is made, or whose test calls a function
     ("__shared__ P s[2]; s[0].a = n; s[0].b = 3; P z{7, n}, v; v = tagged(n, tag) > 5 ? s[0] : z; A[0] = v.a + v.b; "
      "v = n > 2 ? P{n, 2} : s[0]; A[1] = v.a; A[2] = (n > 1 ? s[0] : P{5, A[4]}).b; "

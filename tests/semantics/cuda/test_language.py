@@ -12,6 +12,8 @@ from semantics.cuda import Reading
 from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
+#include <utility>
+template <class F, class... T> __device__ int call(F f, T &&... t) { return f(std::forward<T>(t)...); }
 #define EACH(x, v) for (x : v)
 #define COUNTED(x, v) for (int count = bump(A); x : v)
 struct P { int a, b; };
@@ -93,6 +95,12 @@ __device__ int search(int x) { for (int y : {4, 8, 15, 16}) if (y > x) return y;
 """
 
 BODIES = [
+    ("struct M { int m[2][3]; } x{{{1, 2, n}, {4}}}, y{{1, 2, 3, n}}; A[0] = x.m[0][2] * 9 + x.m[1][0];"
+    " A[1] = x.m[1][2] + y.m[1][0];"),
+    ("static constexpr int t[3] = {1, 2, 4}; constexpr int c = 5; auto f = [](int x) { return x + t[x % 3] * c; };"
+    " A[n] = f(n);"),
+    ("int x = n; A[0] = call([](int a, int &b) { return a + b++; }, 2, A[4]); "
+     "A[1] = call([](int &a) { return a++; }, x); A[2] = x;"),
     # numbers in braces
     "A[0] = n > 3 ? B[1] : int{}; A[1] = braced(B[2], n) + braced<unsigned>(7u, n); A[2] = braced<short>(5, n);",
     "A[0] = counted<int, 4>() + counted<unsigned char, 5>(254) + int{n} * int{7}; A[1] = {}; A[2] = {n};",
