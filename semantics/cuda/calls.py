@@ -522,8 +522,9 @@ def _atomic(st: State, node: Node, name: str) -> None:
     target, *args = node.arguments
     t, loc, op = node.type, node.loc, ATOMICS[name]
     where = evaluated(st, address(st, target).plus(t.size, Const(0)))
-    what = "an atomic function" if name.startswith("__w_") else name
-    st.note(f"{what} is a read and a write of one lock-step instruction: collisions of lanes are not counted")
+    what = ("an atomic function" if op else "an atomic exchange") if name.startswith("__w_") else name
+    does = "a read and a write of one lock-step instruction" if op else "a write, and what it gives back costs nothing"
+    st.note(f"{what} is {does}: collisions of lanes are not counted")
     if t.kind == "record":
         given, old = library.numbers(st, args[0]), loaded(st, where, node)
         put(st, where, [Op(op, (a, b), loc) for a, b in zip(old, given, strict=True) if isinstance(a, Expr)], node)

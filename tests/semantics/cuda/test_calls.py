@@ -158,9 +158,10 @@ def test_what_the_kernel_cannot_tell(lower: Lower, body: str) -> None:
 
 
 def test_notes(read: Read) -> None:
-    reading = read("__global__ void k(int *A) { atomicAdd(&A[0], 1); atomicAdd(&A[1], 1); __threadfence(); }")
+    reading = read("__global__ void k(int *A) { atomicAdd(&A[0], 1); atomicExch(&A[1], 1); __threadfence(); }")
     assert reading.notes == (
         "atomicAdd is a read and a write of one lock-step instruction: collisions of lanes are not counted",
+        "atomicExch is a write, and what it gives back costs nothing: collisions of lanes are not counted",
         "memory fences and __syncwarp cost nothing and order nothing",
     )
     reading = read("__global__ void k(int *A, int n) { A[0] = __mul24(n, 3); A[1] = min(n, 2); }")
