@@ -11,6 +11,7 @@ import ctypes
 import math
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Final
 
 from logic.operators import denote
@@ -128,7 +129,14 @@ def _call(name: str, result: Type, loc: Loc | None) -> Callable[[tuple[Value, ..
         call = Op(f"call:{name}", (), loc)
         if plain.startswith(("atomic", "tex")) or kind(call):
             raise unknown(call, "")
-        advice = f"Known are {', '.join(sorted({*FUNCTIONS, *WORDS}))}, each also with an f at its end."
+        if plain == "address":
+            raise ValueProblem(
+                "a run does not know where arrays lie in memory", loc, "A bound holds wherever they lie."
+            )
+        if plain.startswith("ptx_"):
+            raise unknown(Op(f"call:{plain.removeprefix('ptx_')}", (), loc), " in inline assembly")
+        meant = get_close_matches(plain.removesuffix("f"), sorted({*FUNCTIONS, *WORDS}), 1, 0.7)
+        advice = "".join(f"Did you mean '{other}'? " for other in meant) + "A bound holds whatever it gives."
         raise ValueProblem(f"the value of the function '{name}' is not known", loc, advice)
 
     def apply(args: tuple[Value, ...]) -> Value:

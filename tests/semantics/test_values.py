@@ -138,5 +138,11 @@ def test_an_unknown_function_is_named() -> None:
         operation("call:atomicAdd", FLOAT, FLOAT)
     with pytest.raises(ValueProblem, match="a run does not keep this array of one thread"):
         operation("call:local", FLOAT, FLOAT)
-    with pytest.raises(ValueProblem, match="the value of the function 'frobf' is not known"):
-        operation("call:frobf", FLOAT, FLOAT)
+    with pytest.raises(ValueProblem, match="a run cannot tell what 'addc_u32' gives in inline assembly"):
+        operation("call:ptx_addc_u32", INT, INT)
+    with pytest.raises(ValueProblem, match="a run does not know where arrays lie in memory"):
+        operation("call:address", FLOAT, INT)
+    for name, advice in (("frobf", ""), ("sinnf", "Did you mean 'sin'? ")):
+        with pytest.raises(ValueProblem, match=f"the value of the function '{name}' is not known") as caught:
+            operation(f"call:{name}", FLOAT, FLOAT)
+        assert caught.value.advice == f"{advice}A bound holds whatever it gives."
