@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from logic.operators import ARITHMETIC, COMPARISONS, CONNECTIVES
-from logic.syntax import BOOL, INT, Expr, Op, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Tid, Var, subterms
 from logic.typing import Signature, type_of
 from semantics.cuda.modular import Integer, Reduced, masked, small, stripped
 from semantics.cuda.stores import steady
 from semantics.cuda.sums import Leaf, Sum, leaf_of, single
+
+Choice = tuple[tuple[Expr, Expr | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Made:
     still: dict[int, tuple[Expr, bool]] = field(default_factory=dict)
     reals: dict[int, tuple[Expr, bool]] = field(default_factory=dict)
     names: dict[int, tuple[Expr, Leaf, Sum]] = field(default_factory=dict)
+    chains: dict[int, tuple[Expr, Choice]] = field(default_factory=dict)
 
     def leaf(self, e: Leaf) -> tuple[Leaf, Sum]:
         """A name as tables have it, and as a sum."""
@@ -79,6 +82,29 @@ class Made:
             plain = not any(isinstance(t, Reduced) for t in subterms(e))
             self.reals[id(e)] = e, plain and type_of(e, self.sigma) not in (INT, BOOL)
         return self.reals[id(e)][1]
+
+    def choice(self, e: Op) -> Choice:
+        """The names and numbers of which a `?:` is one by the value of another: `x == 0 ? a : x == 1 ? b : c`, from
+        within, each with the `?:` that it is the last one of. Nothing for what is no such choice, and where a test says
+        more of what is chosen."""
+        if id(e) not in self.chains:
+            self.chains[id(e)] = e, self._choice(e)
+        return self.chains[id(e)][1]
+
+    def _choice(self, e: Op) -> Choice:
+        found, by = list[tuple[Expr, Expr | None]](), set[Expr]()
+        last: Expr = e
+        while isinstance(last, Op) and last.op == "?:":
+            here, (test, one, last) = last, last.args
+            match test:
+                case Op("==", (Var() | Param() | Tid() as x, Const(int()))) if self.is_int(x):
+                    by.add(x)
+                case _:
+                    return ()
+            found.append((one, here if here is not e and self.steady(here) else None))
+        names = (last, *(one for one, _ in found))
+        tested = len(by) == 1 and all(isinstance(e, Var | Param | Tid | Const) and self.is_int(e) for e in names)
+        return ((last, None), *reversed(found)) if tested and by.isdisjoint(names) else ()
 
     def steady(self, e: Expr) -> bool:
         """`stores.steady`"""

@@ -194,6 +194,8 @@ class Walk:
                 y = self._seen(b, self.assumed(x.expr, op == "&&", at))
                 self.memo = outer
                 return Seen(self.made.rebuilt(e, (x.expr, y.expr)), Value(), x.needs | y.needs)
+            case Op("?:") if chosen := self.made.choice(e):
+                return self._atom(e, at.among(chosen), at, NONE)
             case Op("?:", (c, a, b)):
                 test = self._seen(c, at)
                 x, y = self._side(a, test.expr, True, at), self._side(b, test.expr, False, at)

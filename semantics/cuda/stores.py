@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from logic.operators import NEGATED
-from logic.syntax import Axis, Expr, Op, Param, Read, Tid, Var, local_vars, subterms
+from logic.syntax import Axis, Const, Expr, Op, Param, Read, Tid, Var, local_vars, subterms
 from semantics.cuda.sums import (
     Monomial,
     Sum,
@@ -106,6 +106,20 @@ class Store:
         if isinstance(leaf, Read) and leaf not in self.ranges:
             return self.elements.get(leaf.array, ANY)
         return self.ranges.get(leaf, ANY)
+
+    def among(self, choice: Sequence[tuple[Expr, Expr | None]]) -> Range:
+        """The limits of names and numbers together; with each of them those of what is known of it and those before
+        it."""
+        ends = INFINITE, -INFINITE
+        for one, whole in choice:
+            number = one.value if isinstance(one, Const) and isinstance(one.value, int) else None
+            own = self.range(one) if number is None else (number, number)
+            ends = min(ends[0], own[0]), max(ends[1], own[1])
+            if whole is not None:
+                known = self.range(whole)
+                both = max(ends[0], known[0]), min(ends[1], known[1])
+                ends = both if both[0] <= both[1] else known
+        return ends
 
     def of(self, s: Sum) -> Range:
         """The limits of a sum."""

@@ -253,3 +253,22 @@ def test_floats_are_gone_through_where_they_have_reductions_alone(
     text = show_stmt(read(f"__global__ void k({floats}) {{ {body} }}\n").kernel.body)
     assert "F[t + 1]" in text
     assert "F[t - 1]" in text
+
+
+def test_one_of_several_names_is_within_the_limits_of_all(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it would be if each was looked at where its number is the one, which takes a store for each."""
+    assumed, seen = ranges.Walk.assumed, list[Expr]()
+
+    def noted(own: ranges.Walk, cond: Expr, *args: Any) -> Any:
+        seen.append(cond)
+        return assumed(own, cond, *args)
+
+    monkeypatch.setattr(ranges.Walk, "assumed", noted)
+    body = "unsigned v[3] = {m & 7, w & 1, 9}; v[n] += 5u; out[v[n] + 1u] = v[n] - 5u > 4u; out[v[n] * m] = 1;"
+    found = read_body(read, body)
+    assert not any(isinstance(c, Op) and c.op == "==" for c in seen)
+    lines = show_stmt(found.kernel.body).splitlines()
+    assert MASK not in "".join(line for line in lines if line.startswith("out") and "m]" not in line)
+    monkeypatch.setattr(made.Made, "choice", lambda *_: ())
+    assert read_body(read, body + " ").under() == found.under()
+    assert any(isinstance(c, Op) and c.op == "==" for c in seen)
