@@ -64,13 +64,24 @@ def hopeless(program: Program) -> bool:
             columns[n][f"y{i}"] = c
     slack = {n: {} if n in program.free else {f"x{n}": 1} for n in columns}
     sides: Row = {f"y{i}": rhs for i, (_, rhs) in enumerate(program.equations) if rhs}
-    none = Program([({**column, **slack[n]}, 0) for n, column in columns.items()], {}, {*sides})
-    none.equations.append((sides, 1))
-    none.free = {f"y{i}" for i in range(len(program.equations))}
-    falls = Program([(row, 0) for row, _ in program.equations], {}, program.free)
-    falls.equations.append((program.objective, -1))
-    bases = ((found, _basis(found, found.variables())) for found in (none, falls))
-    return any(basis is not None and _vertex(found, basis) is not None for found, basis in bases)
+    none = [({**column, **slack[n]}, 0) for n, column in columns.items()]
+    falls = [(row, 0) for row, _ in program.equations]
+    multipliers = {f"y{i}" for i in range(len(program.equations))}
+    return any(
+        basis is not None and _vertex(found, basis) is not None
+        for scaled in (True, False)
+        for found in (
+            Program([*none, (sides, _size(sides, scaled))], {}, multipliers),
+            Program([*falls, (program.objective, -_size(program.objective, scaled))], {}, program.free),
+        )
+        for basis in (_basis(found, found.variables()),)
+    )
+
+
+def _size(row: Row, scaled: bool) -> Rational:
+    """What the sum of a row is asked to be: 1, or its largest coefficient, lest what the coefficients are multiplied by
+    is as small as the errors that HiGHS allows itself."""
+    return max((1, *(max(c, -c) for c in row.values()))) if scaled else 1
 
 
 def _vertex(program: Program, basis: Iterable[str]) -> dict[str, Rational] | None:

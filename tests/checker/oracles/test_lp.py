@@ -184,6 +184,7 @@ def test_what_has_an_exact_reason_has_no_least_solution(
         ([([1, 0, 0, 0], 1), ([1, 0, 0, 0], 2)], [1, 0, 0, 0], "x0"),
         ([([1, -1, 0, 0], 0)], [-1, 0, 0, 0], ""),
         ([([1, 0, 0, 0], 0)], [1, 1, 0, 0], "x1"),
+        ([([1024, -1], 0), ([0, -1024, 65536, 1, 1], 0)], [-1, 0, 6555955754, 6555955754], ""),  # what falls is tiny
     ],
 )
 def test_no_solver_is_asked_where_the_reason_is_exact(
