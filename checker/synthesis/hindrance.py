@@ -12,7 +12,7 @@ from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step, within
-from checker.synthesis.walk import Stuck
+from checker.synthesis.walk import Told
 from logic.assertions import Context, conj
 from logic.comparisons import as_expr
 from logic.contracts import BOUND, elements_in, settled
@@ -43,7 +43,7 @@ from logic.syntax import (
 )
 
 
-def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Stuck:
+def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], bool]) -> Told:
     """A sentence about a flow that has no potentials of the templates' form.
 
     `solvable` says whether a part of it has; True asks further that they can be said where the part begins.
@@ -56,7 +56,7 @@ def hindrance(flow: Flow, context: Context, solvable: Callable[[Flow, bool], boo
     )
     here = list(cycles(replace(flow, nodes=flow.nodes[first : first + 1]))) or list(cycles(flow))
     if not here:
-        return Stuck("no potential was found in front of its branches")
+        return "no potential was found in front of its branches", None, ""
     return _of(here[-1], flow, context, " where it begins")
 
 
@@ -72,10 +72,10 @@ def _inner_first(flow: Flow) -> Iterator[Cycle]:
                         yield from _inner_first(side)
 
 
-def _of(cycle: Cycle, flow: Flow, context: Context, where: str = "") -> Stuck:
+def _of(cycle: Cycle, flow: Flow, context: Context, where: str = "") -> Told:
     reason, advice = _reason(cycle, flow, context)
     message = f"no potential was found for this loop{where}: {reason}"
-    return Stuck(message, cycle.loc, advice)
+    return message, cycle.loc, advice
 
 
 class _Case(NamedTuple):

@@ -26,7 +26,7 @@ from checker.synthesis.measures import falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import Ranges
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
-from checker.synthesis.walk import Parts, Point, Proof, Walk
+from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume, opaque
 from logic.derivation import Derivation
 from logic.facts import Facts, compared, definitions, said, value
@@ -572,7 +572,9 @@ def find_potentials(
         solution, asked = _solved(search, engine), search.asked
         if solution is not None:
             return with_potentials(flow, {key: head.at(solution) for key, head in search.heads.items()})
-    raise hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))
+    raise Stuck(
+        lambda: hindrance(flow, elaborator.context, lambda part, entered: _solvable(part, entered, elaborator, engine))
+    )
 
 
 def _solved(search: Search, engine: Engine) -> dict[str, Rational] | None:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step
@@ -34,12 +35,42 @@ class Amount(Protocol):
 A = TypeVar("A", bound=Amount)
 
 
-class Stuck(Exception):
-    """No derivation could be completed here: a sentence, the place, and what a person could add."""
+Told = tuple[str, Loc | None, str]
+"""A sentence, the place, and what a person could add."""
 
-    def __init__(self, message: str, loc: Loc | None = None, advice: str = "", rule: str = "") -> None:
-        super().__init__(message)
-        self.message, self.loc, self.advice, self.rule = message, loc, advice, rule
+
+class Stuck(Exception):
+    """No derivation could be completed here, and why: what takes time to find out is asked when somebody reads it, as
+    most are caught by what tries another way."""
+
+    def __init__(
+        self, message: str | Callable[[], Told], loc: Loc | None = None, advice: str = "", rule: str = ""
+    ) -> None:
+        super().__init__()
+        self._told = message if callable(message) else (lambda: (message, loc, advice))
+        self.rule = rule
+
+    @cached_property
+    def told(self) -> Told:
+        return self._told()
+
+    @property
+    def message(self) -> str:
+        return self.told[0]
+
+    @property
+    def loc(self) -> Loc | None:
+        return self.told[1]
+
+    @property
+    def advice(self) -> str:
+        return self.told[2]
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Stuck, (*self.told, self.rule)
 
 
 @dataclass(frozen=True, slots=True)

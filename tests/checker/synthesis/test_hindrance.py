@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.synthesis import hindrance
 from checker.synthesis.bound import find_bounds
-from checker.synthesis.walk import Stuck
+from checker.synthesis.walk import Stuck, Told
 from logic.metrics import METRICS
+from logic.source import Loc
 
 
 def looks(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -38,3 +40,18 @@ def looks(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
 
 def test_twice_as_long_a_chain_takes_twice_as_many_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert looks(8, monkeypatch) <= 2 * looks(4, monkeypatch)
+
+
+def test_why_is_found_out_once_somebody_asks() -> None:
+    asked: list[str] = []
+
+    def why() -> Told:
+        asked.append("why")
+        return "no potential was found", Loc("k.qhl", 3, 5), "State one."
+
+    stuck = Stuck(why, rule="Q:While1")
+    assert not asked
+    assert (str(stuck), stuck.message, stuck.loc, stuck.advice) == (*why()[:1], *why())
+    assert len(asked) == 3
+    copied = copy(stuck)
+    assert (copied.told, copied.rule) == (stuck.told, "Q:While1")
