@@ -172,6 +172,8 @@ def check_array(node: Node) -> None:
     """Raise where the elements of an array are structures that do something when they are copied or destroyed."""
     if innermost(node.type).kind == "record" and (odd(node) or acts_on_copy(node) or is_virtual(node.type_decl)):
         name = node.type_decl.name
+        if node.type_decl.kind == "UNION_DECL":
+            raise unsupported(f"an array of the union '{name}'", node.loc, "Use an array of each member.")
         raise unsupported(f"an array of '{name}', which has functions of its own,", node.loc, _ADVICE)
 
 

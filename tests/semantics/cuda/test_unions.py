@@ -109,6 +109,7 @@ REFUSED = {
     "union { int i; double d; } u = {1}; A[0] = G.i;": "the union member 'i' is not supported",
     "union { int i; struct { short lo, hi; }; } u, v; u.lo = 1; v = u;": "a copy of the union",
     "A[0] = H.x;": "the union member 'x' is not supported",
+    "union { int i; unsigned u; } v[2]; v[0].i = n; A[0] = v[n].u;": "an array of the union",
 }
 
 
