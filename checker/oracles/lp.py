@@ -79,7 +79,7 @@ def hopeless(program: Program) -> bool:
 
 
 def _size(row: Row, scaled: bool) -> Rational:
-    """What the sum of a row is asked to be: 1, or its largest coefficient, lest what the coefficients are multiplied by
+    """The sum that a row is asked to have: 1, or its largest coefficient, lest what the coefficients are multiplied by
     is as small as the errors that HiGHS allows itself."""
     return max((1, *(max(c, -c) for c in row.values()))) if scaled else 1
 
