@@ -500,7 +500,7 @@ class _Analysis(Analysis):
             entered = assume(invariant.p, item.cond, self.sigma)
             never = (FALSE,) if guesses and self.entails(entered, FALSE) else ()
             strict = {b: a for a, b in orders(item.cond, changed) if b in guesses}
-            plain = sized(item.cond, self.given)
+            plain = sized(item.cond, self.facts(invariant.p))
             up, left = flags.told(own, entered, self.sigma)
             known = (*strict.values(), plain, *up, *more)
             told = never or tuple(a for a in known if a != item.cond and self.entails(entered, a))

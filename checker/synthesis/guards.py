@@ -11,7 +11,7 @@ from typing import Final
 from checker import limits
 from logic.assertions import MAX_BLOCK, Context, X, conj, opaque
 from logic.contracts import elements_in
-from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded
+from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded, value
 from logic.polynomials import Rational
 from logic.potentials import (
     ZERO,
@@ -43,18 +43,28 @@ NEAR: Final = limits.UNROLLED * MAX_BLOCK
 
 
 def sized(e: Expr, given: Facts) -> Expr:
-    """An expression with the numbers that parameters are known to be where potentials can say its parts only then, as a
-    division by blockDim.x."""
+    """An expression with the side of each choice that is known, and the numbers that parameters are known to be where
+    potentials can say its parts only then, as a division by blockDim.x."""
     match e:
         case Op("&&" | "||" | "!" | "<" | "<=" | ">" | ">=" | "==" | "!=", args):
             return replace(e, args=tuple(sized(a, given) for a in args))
     if is_closed(of_expr(e)):
         return e
+    e = _chosen(e, given.numbers)
     known: dict[Leaf, Poly] = {leaf: n for leaf, n in given.constants.items() if isinstance(leaf, Param)}
     if not any(t in known for t in subterms(e)):
         return e
     other = _filled(e, known)
     return other if is_closed(of_expr(other)) else e
+
+
+def _chosen(e: Expr, known: Mapping[Leaf, int]) -> Expr:
+    if not isinstance(e, Op):
+        return e
+    first = value(e.args[0], known) if e.op == "?:" else None
+    if first is not None:
+        return _chosen(e.args[1 if first else 2], known)
+    return replace(e, args=tuple(_chosen(a, known) for a in e.args))
 
 
 def _filled(e: Expr, known: Mapping[Leaf, Poly]) -> Expr:

@@ -46,6 +46,8 @@ from tests.logic.rules.applications import expr, pot
         ("x <- m; while (x < n) { A[0] <- 1; x <- x + 1; }", "max(0, n - m)"),
         ("x <- 0; while (x < n && x < 100) { A[0] <- 1; x <- x + 1; }", "max(0, min(100, n))"),
         ("x <- 0; while (x < n && x < m) { A[0] <- 1; x <- x + 4; }", "max(0, ceil(min(m, n)/4))"),
+        ("y <- 1; x <- 0; while (x < (y == 0 ? m : n)) { A[0] <- 1; x <- x + 1; }", "max(0, n)"),
+        ("y <- 1; x <- 0; while (x < (y == 0 ? m : n)) { A[0] <- 1; x <- x + 1; y <- 1; }", "max(0, n)"),
     ],
 )
 def test_loops(body: str, bound: str) -> None:
