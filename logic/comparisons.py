@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 
 from logic.potentials import Apply, Atom, Floor, Max0, Poly, Sym, of_expr
 from logic.syntax import Const, Expr, Op
 
 
-def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
+@lru_cache(maxsize=2**14)
+def differences(e: Expr) -> tuple[tuple[Poly, str], ...]:
     """The polynomials that a comparison makes nonnegative: `+` for b - a (strict: less 1), `-` for a - b.
 
     >>> from logic.syntax import Param, Var
@@ -17,18 +18,16 @@ def differences(e: Expr) -> Iterator[tuple[Poly, str]]:
     [('n - 1 - x', '+')]
     >>> [(str(p), sign) for p, sign in differences(Op("==", (x, n)))]
     [('n - x', '+'), ('x - n', '-')]
-    >>> list(differences(Op("!=", (x, n))))
-    []
+    >>> differences(Op("!=", (x, n)))
+    ()
     """
     match e:
-        case Op("<" | "<=" | ">" | ">=" | "==", (a, b)):
+        case Op("<" | "<=" | ">" | ">=" | "==" as op, (a, b)):
             p, q = of_expr(a), of_expr(b)
-            if p is None or q is None:
-                return
-            if e.op in ("<", "<=", "=="):
-                yield q - p - (1 if e.op == "<" else 0), "+"
-            if e.op in (">", ">=", "=="):
-                yield p - q - (1 if e.op == ">" else 0), "-"
+            if p is not None and q is not None:
+                rises = ((q - p - (1 if op == "<" else 0), "+"),) if op in ("<", "<=", "==") else ()
+                return (*rises, (p - q - (1 if op == ">" else 0), "-")) if op in (">", ">=", "==") else rises
+    return ()
 
 
 def as_expr(p: Poly, bases: bool = False) -> Expr | None:

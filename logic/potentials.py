@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from math import gcd, lcm
 from operator import mul
 from typing import Final
@@ -556,6 +556,7 @@ def _value(a: Atom, store: Mapping[Leaf, int], element: Element) -> Rational:
 MAX_WRITTEN: Final = 1 << 12
 
 
+@lru_cache(maxsize=2**14)
 def of_expr(e: Expr) -> Poly | None:
     """The integer expression e as a potential, or None where the base functions cannot say it, or not in MAX_WRITTEN
     leaves: a chain of minima is twice as long with each.
@@ -574,19 +575,23 @@ def of_expr(e: Expr) -> Poly | None:
     >>> evaluate(of_expr(Op("&", (n, Const(7)))), {n: -1})
     Fraction(7, 1)
     """
+    return _of_expr(e)
+
+
+def _of_expr(e: Expr) -> Poly | None:
     match e:
         case Var() | Param() | Tid():
             return sym(e)
         case Const(value) if not isinstance(value, str | bool):
             return const(value)
         case Op("neg", (a,)):
-            p = of_expr(a)
+            p = _of_expr(a)
             return None if p is None else p * -1
         case Op(op, (a,)) if op.startswith(ELEMENT):
-            p = of_expr(a)
+            p = _of_expr(a)
             return None if p is None or _written(p) > MAX_WRITTEN else element_of(op, p)
         case Op(op, (a, b)):
-            p, q = of_expr(a), of_expr(b)
+            p, q = _of_expr(a), _of_expr(b)
             if p is None or q is None or (op == "*" and len(p.terms) * len(q.terms) > MAX_WRITTEN):
                 return None
             found = operated(op, p, q) if op in (*OPERATED, "%") else _binary(op, p, q)

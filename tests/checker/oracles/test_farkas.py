@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -571,7 +571,7 @@ def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
 def test_a_condition_is_read_once_for_all_points_where_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[str]()
 
-    def counted(e: Expr) -> Iterator[tuple[Poly, str]]:
+    def counted(e: Expr) -> tuple[tuple[Poly, str], ...]:
         read.append(show(e))
         return differences(e)
 
