@@ -1339,15 +1339,21 @@ class Lanes:
     @cached_property
     def warps(self) -> list[list[Values]]:
         """The values of tid in threads that P allows together: by warps, and in parts by what i == n - 1 and the like
-        say."""
-        may = cache(lambda f, *values: self.value(f, dict(values)) != 0)
+        say. A fact of which nothing is known at the ends and in the middle of a warp excludes nobody there."""
+        worth = cache(lambda f, *values: self.value(f, dict(values)))
 
-        def allowed(lane: Values) -> bool:
-            spend(len(self.local) + 1)
-            return all(may(f, *[(leaf, lane.get(leaf, single(*leaf))) for leaf in own]) for f, own in self.local)
+        def at(thread: Values, f: Potential, own: frozenset[Atom]) -> Potential:
+            spend(2)
+            return worth(f, *[(leaf, thread.get(leaf, single(*leaf))) for leaf in own])
 
-        warps = () if self.nobody else self.shape[1]
-        found = [[lane | {LANE: i} for i, lane in enumerate(warp) if allowed(lane)] for warp in warps]
+        found: list[list[Values]] = []
+        for warp in () if self.nobody else self.shape[1]:
+            left = [thread | {LANE: i} for i, thread in enumerate(warp)]
+            for fact in self.local:
+                some = (*left[:2], *left[len(left) // 2 :][:1], *left[-2:])
+                if any(isinstance(at(thread, *fact), int) for thread in some):
+                    left = [thread for thread in left if at(thread, *fact) != 0]
+            found.append(left)
         for atom in (alone(f) for f, _ in self.local):
             if atom[:2] == ("op", "=="):
                 found = [part for warp in found for part in self._parts(atom[2], warp)]
