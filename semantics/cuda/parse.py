@@ -79,7 +79,8 @@ STD: Final = "c++17"
 _NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
 """Words of C++20, and of what clang says of it where it reads C++17."""
 _CALLED: Final = re.compile(
-    rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of|is_\w*(?:invocable|constructible))"
+    rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of"
+    rb"|\w*is_\w*(?:invocable|constructible|convertible|assignable|swappable|destructible))"
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""

@@ -69,22 +69,44 @@ VALUE(is_trivial, __is_trivial(_Tp)) VALUE(is_trivially_copyable, __is_trivially
 VALUE(is_standard_layout, __is_standard_layout(_Tp)) VALUE(is_empty, __is_empty(_Tp))
 VALUE(is_polymorphic, __is_polymorphic(_Tp)) VALUE(is_abstract, __is_abstract(_Tp)) VALUE(is_final, __is_final(_Tp))
 VALUE(is_aggregate, __is_aggregate(_Tp)) VALUE(is_member_pointer, __is_member_pointer(_Tp))
-VALUE(is_default_constructible, __is_constructible(_Tp))
+VALUE(is_null_pointer, __is_same(__remove_cv(_Tp), decltype(nullptr)))
+VALUE(is_member_object_pointer, __is_member_object_pointer(_Tp))
+VALUE(is_member_function_pointer, __is_member_function_pointer(_Tp)) VALUE(is_literal_type, __is_literal_type(_Tp))
+VALUE(is_bounded_array, __is_bounded_array(_Tp)) VALUE(is_unbounded_array, __is_unbounded_array(_Tp))
+VALUE(is_scoped_enum, __is_scoped_enum(_Tp)) VALUE(has_virtual_destructor, __has_virtual_destructor(_Tp))
+VALUE(has_unique_object_representations, __has_unique_object_representations(_Tp))
+VALUE(is_destructible, __is_destructible(_Tp)) VALUE(is_nothrow_destructible, __is_nothrow_destructible(_Tp))
 VALUE(is_trivially_destructible, __is_trivially_destructible(_Tp))
+#define _TO(_Tp) __add_lvalue_reference(_Tp)
+#define _FROM(_Tp) __add_lvalue_reference(const _Tp)
+#define _MOVED(_Tp) __add_rvalue_reference(_Tp)
+#define MADE(HOW) \
+  VALUE(is##HOW##default_constructible, __is##HOW##constructible(_Tp)) \
+  VALUE(is##HOW##copy_constructible, __is##HOW##constructible(_Tp, _FROM(_Tp))) \
+  VALUE(is##HOW##move_constructible, __is##HOW##constructible(_Tp, _MOVED(_Tp))) \
+  VALUE(is##HOW##copy_assignable, __is##HOW##assignable(_TO(_Tp), _FROM(_Tp))) \
+  VALUE(is##HOW##move_assignable, __is##HOW##assignable(_TO(_Tp), _MOVED(_Tp))) \
+  template <class _Tp, class... _Up> struct is##HOW##constructible : bool_constant<__is##HOW##constructible(_Tp, _Up...)> {}; \
+  template <class _Tp, class... _Up> constexpr bool is##HOW##constructible_v = __is##HOW##constructible(_Tp, _Up...); \
+  template <class _Tp, class _Up> struct is##HOW##assignable : bool_constant<__is##HOW##assignable(_Tp, _Up)> {}; \
+  template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = __is##HOW##assignable(_Tp, _Up);
+MADE(_) MADE(_trivially_) MADE(_nothrow_)
+#undef MADE
+#undef _TO
+#undef _FROM
+#undef _MOVED
 #undef VALUE
 #define VALUE(N, ...) template <class _Tp, class _Up> struct N : bool_constant<__VA_ARGS__> {}; \
   template <class _Tp, class _Up> constexpr bool N##_v = __VA_ARGS__;
 VALUE(is_same, __is_same(_Tp, _Up)) VALUE(is_base_of, __is_base_of(_Tp, _Up))
-VALUE(is_convertible, __is_convertible(_Tp, _Up)) VALUE(is_assignable, __is_assignable(_Tp, _Up))
-template <class _Tp, class... _Up> struct is_constructible : bool_constant<__is_constructible(_Tp, _Up...)> {};
-template <class _Tp, class... _Up> constexpr bool is_constructible_v = __is_constructible(_Tp, _Up...);
+VALUE(is_convertible, __is_convertible(_Tp, _Up))
 #define TRAIT(N, ...) template <class _Tp> struct N { typedef __VA_ARGS__ type; }; \
   template <class _Tp> using N##_t = typename N<_Tp>::type;
 TRAIT(remove_const, __remove_const(_Tp)) TRAIT(remove_volatile, __remove_volatile(_Tp))
 TRAIT(remove_cv, __remove_cv(_Tp)) TRAIT(remove_reference, __remove_reference_t(_Tp))
 TRAIT(remove_cvref, __remove_cvref(_Tp)) TRAIT(remove_pointer, __remove_pointer(_Tp))
 TRAIT(remove_extent, __remove_extent(_Tp)) TRAIT(remove_all_extents, __remove_all_extents(_Tp))
-TRAIT(add_const, const _Tp) TRAIT(add_volatile, volatile _Tp) TRAIT(add_pointer, __add_pointer(_Tp))
+TRAIT(add_const, const _Tp) TRAIT(add_volatile, volatile _Tp) TRAIT(add_cv, const volatile _Tp) TRAIT(add_pointer, __add_pointer(_Tp))
 TRAIT(add_lvalue_reference, __add_lvalue_reference(_Tp)) TRAIT(add_rvalue_reference, __add_rvalue_reference(_Tp))
 TRAIT(decay, __decay(_Tp)) TRAIT(make_signed, __make_signed(_Tp)) TRAIT(make_unsigned, __make_unsigned(_Tp))
 TRAIT(underlying_type, __underlying_type(_Tp))

@@ -231,6 +231,8 @@ def test_what_only_functions_of_the_host_hold_stops_no_kernel(read: Read) -> Non
 
 CONCEPTS = """
 #include <concepts>
+#include <cstddef>
+#include <type_traits>
 struct Base {}; struct Derived : Base {}; struct Bare { int x; };
 struct Fixed { const int x; }; struct Made { Made(int); }; struct Less { bool operator()(int, int) const; };
 struct Gives { Bare operator()(int) const; };
@@ -267,6 +269,24 @@ HOLD = (
     "!std::derived_from<Hidden, Base>", "!std::derived_from<Both, Both>", "!std::derived_from<int, int>",
     "std::derived_from<const Derived, volatile Base>", "!std::integral<int &>", "std::integral<const volatile bool>",
     "std::unsigned_integral<bool>", "!std::same_as<int, const int>", "!std::convertible_to<int *, int>",
+    # traits, as values and as types
+    "!std::is_copy_constructible_v<Only>", "std::is_move_constructible<Only>::value",
+    "std::is_copy_constructible_v<int &>",
+    "!std::is_copy_assignable_v<Fixed>", "!std::is_move_assignable<Fixed>::value", "std::is_move_assignable_v<Bare>",
+    "!std::is_default_constructible_v<void>", "!std::is_copy_constructible<void>::value",
+    "!std::is_copy_assignable_v<void>",
+    "std::is_trivially_copy_constructible_v<Bare>", "!std::is_trivially_copy_constructible_v<Mute>",
+    "!std::is_trivially_default_constructible_v<Held>", "std::is_trivially_constructible_v<Bare, const Bare &>",
+    "!std::is_nothrow_default_constructible_v<Held>", "!std::is_nothrow_constructible_v<Made, int>",
+    "std::is_trivially_move_assignable_v<Bare>", "std::is_nothrow_copy_assignable_v<Bare>",
+    "std::is_trivially_assignable<int &, int>::value", "!std::is_assignable_v<int, int>",
+    "std::is_assignable_v<Bare, Bare>",
+    "std::is_destructible_v<Ends>", "!std::is_nothrow_destructible_v<Ends>", "!std::is_destructible<Kept>::value",
+    "std::is_null_pointer_v<const std::nullptr_t>", "std::is_member_object_pointer_v<int Bare::*>",
+    "std::is_member_function_pointer<bool (Less::*)(int, int)>::value", "!std::is_member_object_pointer_v<int *>",
+    "std::is_bounded_array_v<int[2]>", "std::is_unbounded_array_v<int[]>", "!std::has_virtual_destructor_v<Derived>",
+    "std::has_unique_object_representations_v<Bare>", "!std::has_unique_object_representations_v<float>",
+    "std::is_same_v<std::add_cv_t<int>, const volatile int>",
 )  # fmt: skip
 
 
@@ -380,3 +400,25 @@ def test_a_template_that_is_chosen_by_what_host_code_calls_is_refused(
     refused(text.replace("SIDE", ""), "a template is chosen by what may be called")
     for side in ("__device__", "__host__ __device__"):
         assert "A[tid.x * 9] <- 1;" in show_stmt(read(text.replace("SIDE", side)).kernel.body)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "std::is_convertible_v<X, int>",
+        "__is_convertible(X, int)",
+        "std::is_assignable_v<X &, int>",
+    ],
+)
+def test_a_trait_that_both_sides_answer_for_is_refused(
+    read: Read, refused: Callable[[str, str], None], claim: str
+) -> None:
+    """nvcc 13 says no to all of these, as two functions would do: clang takes the one of the side that asks."""
+    text = "#include <type_traits>\nstruct X { HOST operator long() const; DEVICE operator unsigned long() const;\n"
+    text += "HOST X &operator=(long); DEVICE X &operator=(unsigned long); };\n"
+    text += f"__global__ void k(int *A) {{ if constexpr ({claim}) A[0] = 1; else A[threadIdx.x * 9] = 1; }}\n"
+    refused(
+        text.replace("HOST", "__host__").replace("DEVICE", "__device__"), "a template is chosen by what may be called"
+    )
+    both = read(text.replace("HOST", "__host__ __device__").replace("DEVICE", "__host__ __device__"))
+    assert show_stmt(both.kernel.body) == "A[tid.x * 9] <- 1;"
