@@ -46,8 +46,10 @@ from semantics.cuda.templates import (
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nostdinc",
     "-nostdinc++", "-fsyntax-only", "-ferror-limit=0", "-Wno-everything",
-    "-Xclang", "-fnative-half-arguments-and-returns", "-Xclang", "-fnative-half-type", "-include", PATH,
+    "-Xclang", "-fnative-half-arguments-and-returns", "-Xclang", "-fnative-half-type",
+    "-Xclang", "-fno-cxx-modules", "-include", PATH,
 )  # fmt: skip
+"""Without modules, which CUDA has none of: in C++20, clang would refuse the shim as it was parsed before."""
 
 _DEVICE: Final = ("--cuda-device-only",)
 _HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CUDA_ARCH__", "-U__NVPTX__",

@@ -61,11 +61,11 @@ def said(unit: Unit) -> object:
     return [told(n) for n in own_nodes(unit)], errors, included, macros
 
 
-@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize(("std", "host"), [("c++17", False), ("c++17", True), ("c++20", False)])
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_tree_is_the_same(text: bytes, host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tree_is_the_same(text: bytes, std: str, host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh(monkeypatch)
-    plain = tuple(Request("x.cu", defines=("SIZE=4",), host=host).args)
+    plain = tuple(Request("x.cu", defines=("SIZE=4",), std=std, host=host).args)
     *_, (quick, prefix) = (precompiled.precompiled(plain) for _ in range(precompiled.OFTEN))
     assert "-include-pch" in quick
     short, whole = Unit("x.cu", text, quick, prefix), Unit("x.cu", text, plain)
