@@ -87,6 +87,7 @@ def _fold_minima(p: Poly) -> tuple[Poly, list[tuple[Rational, str]]]:
 def show(p: Poly) -> str:
     """p as text: `+ - *`, exact `/`, max, min, floor, ceil and log2; `checker.notation` reads it back.
 
+    >>> from fractions import Fraction
     >>> from logic.potentials import const, floor_div, log2, sym
     >>> from logic.syntax import Param
     >>> n = sym(Param("n"))
