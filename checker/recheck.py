@@ -1348,6 +1348,7 @@ class Lanes:
 
         found: list[list[Values]] = []
         for warp in () if self.nobody else self.shape[1]:
+            spend(len(warp))
             left = [thread | {LANE: i} for i, thread in enumerate(warp)]
             for fact in self.local:
                 some = (*left[:2], *left[len(left) // 2 :][:1], *left[-2:])

@@ -136,13 +136,13 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--write-slow") and not hasattr(session.config, "workerinput"):
-        counts = (
-            (SLOW, LIMIT, range(1, 1 << 20)),
-            (DEAR, DEAR_LIMIT, range(MANY, 1 << 20)),
-            (COSTLY, COSTLY_LIMIT, (1,)),
-        )
-        for path, limit, cases in counts:
-            names = sorted(n for n, each in _spent.items() if len(each) in cases and sum(each) > limit * len(each))
+        many = {name for name, each in _spent.items() if len(each) >= MANY}
+        for path, limit, own in (
+            (SLOW, LIMIT, _spent.keys()),
+            (DEAR, DEAR_LIMIT, many),
+            (COSTLY, COSTLY_LIMIT, _spent.keys() - many),
+        ):
+            names = sorted(name for name in own if sum(_spent[name]) > limit * len(_spent[name]))
             path.write_text("".join(f"{name}\n" for name in names))
 
 
