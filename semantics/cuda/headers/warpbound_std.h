@@ -11,6 +11,8 @@
 #pragma push_macro("UNARY")
 #pragma push_macro("GET")
 #pragma push_macro("ORDER")
+#pragma push_macro("MADE")
+#pragma push_macro("ODD")
 #define HD __host__ __device__
 /* In C++11 a method that is `constexpr` is `const`. */
 #if __cplusplus >= 201402L
@@ -281,6 +283,12 @@ template <class _Tp, class _Up> struct pair {
   HD constexpr pair(const _Tp &a, const _Up &b) : first(a), second(b) {}
   template <class _Vp, class _Wp> HD constexpr pair(const pair<_Vp, _Wp> &p) : first(p.first), second(p.second) {}
 };
+/* Libraries differ in these. */
+#define ODD(N) template <class _Tp, class _Up> struct N<pair<_Tp, _Up>> { \
+  static_assert(!__is_same(_Tp, _Tp), "whether a pair is copied like its bytes is up to the library"); }; \
+  template <class _Tp, class _Up> constexpr bool N##_v<pair<_Tp, _Up>> = N<pair<_Tp, _Up>>::value;
+ODD(is_trivial) ODD(is_trivially_copyable) ODD(is_trivially_copy_assignable) ODD(is_trivially_move_assignable)
+#undef ODD
 template <class _Tp, class _Up> HD constexpr pair<_Tp, _Up> make_pair(_Tp a, _Up b) { return {a, b}; }
 template <class _Tp, class _Up> HD constexpr bool operator==(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
   return a.first == b.first && a.second == b.second;
@@ -537,3 +545,5 @@ namespace cuda { namespace std { using namespace ::std; using namespace ::_newer
 #pragma pop_macro("UNARY")
 #pragma pop_macro("GET")
 #pragma pop_macro("ORDER")
+#pragma pop_macro("MADE")
+#pragma pop_macro("ODD")

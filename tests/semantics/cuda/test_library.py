@@ -422,3 +422,12 @@ def test_a_trait_that_both_sides_answer_for_is_refused(
     )
     both = read(text.replace("HOST", "__host__ __device__").replace("DEVICE", "__host__ __device__"))
     assert show_stmt(both.kernel.body) == "A[tid.x * 9] <- 1;"
+
+
+@pytest.mark.parametrize("trait", ["is_trivially_copyable", "is_trivially_copy_assignable"])
+def test_a_trait_in_which_libraries_differ_is_refused(refused: Callable[[str, str], None], trait: str) -> None:
+    """libstdc++ says no of pairs of ints, as nvcc has it from there; ours are copied like their bytes."""
+    for claim in (f"std::{trait}_v<P>", f"std::{trait}<P>::value"):
+        test = f"if constexpr ({claim}) A[0] = 1; else A[threadIdx.x * 9] = 1;"
+        text = "#include <utility>\n#include <type_traits>\ntypedef std::pair<int, int> P;\n"
+        refused(f"{text}__global__ void k(int *A) {{ {test} }}\n", "up to the library")
