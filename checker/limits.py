@@ -112,6 +112,9 @@ STEPS: Final = 4_000
 RUNS: Final = 40
 """Launches of a whole program, to see whether one costs more than is claimed."""
 
+FIRST_RUNS: Final = 4
+"""Of these, those that are tried even where no time is left: the interpreter may pause for longer than that."""
+
 BLOCKS: Final = 300
 """Blocks of a grid that is run because a refuted state is of it."""
 
@@ -119,7 +122,8 @@ SHOWN: Final = 300
 """The largest number of a solver's model that is shown where a smaller state may be found."""
 
 REPLAY_SECONDS: Final = 1.0
-"""Seconds of processor time of one search among states or launches: a busy machine finds as much."""
+"""Seconds of processor time of one search among states or launches: a busy machine finds as much, and so does one
+thread among others."""
 
 REPAIR_SECONDS: Final = 3.0
 """Seconds of processor time of the search for a change that would make an outline pass."""

@@ -101,12 +101,12 @@ def unneeded(
     Those that are `kept` are not looked at."""
     if not derivations:
         return ()
-    end = time.process_time() + limits.UNNEEDED_SECONDS
+    end = time.thread_time() + limits.UNNEEDED_SECONDS
     needed = derivations[0][0].launch
     dropped: list[Expr | Contract] = []
     for one in (*needed.assumptions, *(c for c in needed.contracts if c not in kept)):
         rest = without(needed, one)
-        if time.process_time() > end:
+        if time.thread_time() > end:
             break
         if all(_holds(fewer(context, rest), root, rules, oracle, end) for context, root in derivations) or again(rest):
             dropped.append(one)
@@ -129,7 +129,7 @@ def _holds(context: Context, root: Derivation, rules: RuleSet, oracle: Oracles, 
     """Whether the kernel accepts a derivation, and has asked all it needs to know by then."""
 
     def asked(o: Obligation, c: Context) -> Verdict:
-        return oracle(o, c) if time.process_time() <= end else Unknown("nobody", "there is no time left")
+        return oracle(o, c) if time.thread_time() <= end else Unknown("nobody", "there is no time left")
 
     try:
         trusted.check(root, rules, context, asked, Ledger())

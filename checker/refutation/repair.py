@@ -42,14 +42,14 @@ class Repairs:
 
     def accepts(self, body: Block) -> tuple[Outcome | None, Derivation | None]:
         """The outcome of the outline with another body; None where there is no time left."""
-        if time.process_time() > self.end:
+        if time.thread_time() > self.end:
             return None, None
         return self.judge(replace(self.outline, body=body))
 
 
 def advice(outline: Outline, problem: Refusal | Stuck, judge: Judge, oracle: Oracles) -> str:
     """A sentence with the smallest change that was found to do, and why a variable is not uniform; else nothing."""
-    work = Repairs(outline, judge, oracle, time.process_time() + limits.REPAIR_SECONDS)
+    work = Repairs(outline, judge, oracle, time.thread_time() + limits.REPAIR_SECONDS)
     if isinstance(problem, Stuck):
         return next((told for where in partials(outline.body) if (told := _left_out(work, where))), "")
     tries: list[Callable[[], str]] = []
@@ -203,7 +203,7 @@ def _inductive(work: Repairs, loop: Loop, goal: P) -> list[Expr]:
         return []
     known = set(cycle.invariant.p)
     facts = [c for c in _candidates(work, loop, goal) if c not in known and _entails(work, cycle.before.p, c)]
-    while facts and time.process_time() < work.end:
+    while facts and time.thread_time() < work.end:
         there = replace(work.outline, body=_stated(work.outline.body, loop, tuple(facts)))
         cycle = _cycle(analyse(there, work.oracle), loop)
         end = () if cycle is None else cycle.body.end.p
@@ -216,7 +216,7 @@ def _inductive(work: Repairs, loop: Loop, goal: P) -> list[Expr]:
 
 def _entails(work: Repairs, p: P, c: Expr) -> bool:
     sigma = work.outline.context.sigma
-    return time.process_time() < work.end and isinstance(
+    return time.thread_time() < work.end and isinstance(
         work.oracle(Entails(p, conj((c,), sigma)), work.outline.context), Proved
     )
 

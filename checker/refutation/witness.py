@@ -209,10 +209,10 @@ def find_witnesses(
     if not claims:
         return []
     search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0), most)
-    end = time.process_time() + limits.SEARCH_SECONDS
+    end = time.thread_time() + limits.SEARCH_SECONDS
     vain = 0
     for count, given in enumerate(search.inputs(first)):
-        if count >= runs or vain >= stale or search.done or search.spent > effort or time.process_time() > end:
+        if count >= runs or vain >= stale or search.done or search.spent > effort or time.thread_time() > end:
             break
         before = list(search.best)
         search.attempt(given)

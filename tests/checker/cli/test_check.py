@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 import shlex
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,6 +17,7 @@ from checker import limits
 from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.recheck import VACUOUS
+from checker.refutation import whole
 
 OUTLINE = Path(__file__).resolve().parents[3] / "proofs/addSub3/sectors.qhl"
 SOURCE = OUTLINE.read_text()
@@ -531,8 +534,11 @@ def test_an_annotated_source_whose_bound_is_false_comes_with_a_run(tmp_path: Pat
     assert checked(path, capsys)[1]["warnings"] == ["the assumption n > 3 is not needed for this bound"]
 
 
-def test_an_annotated_source_is_read_as_the_options_say(tmp_path: Path, capsys: Capture) -> None:
-    """One of two kernels, with a macro; the command that repeats a run has them too."""
+def test_an_annotated_source_is_read_as_the_options_say(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two kernels, with a macro; the command that repeats a run has them too. A pause of a second hides none."""
+    monkeypatch.setattr(whole, "time", SimpleNamespace(thread_time=count(step=2).__next__))
     path = tmp_path / "k.cu"
     other = "\n__global__ void other(int *A) { A[0] = 1; }\n"
     path.write_text(CU.replace("potential Q", "potential 4*|[0, n]|").replace("32 * i", "STRIDE * i") + other)
