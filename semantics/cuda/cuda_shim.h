@@ -1,8 +1,16 @@
 /* What CUDA C needs to be parsed without the CUDA toolkit: attributes, built-in variables and types, declarations.
    Nothing here has a body that a kernel could execute. `semantics.cuda.shim` says what the functions mean. */
 extern "C" __attribute__((device)) void __syncthreads();
+/* Where every function is for host and device (`Request.together`), classes that are not like the library's are not
+   copied and dropped `noexcept`, though trivially, by which `std::is_trivial` and its like tell them and what has them;
+   those of a size that is not told are large. */
 #ifdef __w_together
 #pragma clang force_cuda_host_device begin
+#define __w_OURS(C) C &operator=(const C &) noexcept(false) = default; ~C() noexcept(false) = default;
+#define __w_SIZED __attribute__((aligned(512)))
+#else
+#define __w_OURS(C)
+#define __w_SIZED
 #endif
 #pragma push_macro("HD")
 #pragma push_macro("VECTORS")

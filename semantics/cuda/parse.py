@@ -82,10 +82,19 @@ _NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t
 """Words of C++20, and of what clang says of it where it reads C++17."""
 _CALLED: Final = re.compile(
     rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of"
-    rb"|\w*is_\w*(?:invocable|constructible|convertible|assignable|swappable|destructible))"
+    rb"|\w*is_(?:\w*(?:invocable|constructible|convertible|assignable|swappable|destructible)|(?:trivial|pod|standard_)\w*"
+    rb"|empty|polymorphic|abstract|final|aggregate|literal)\w*|has_(?:virtual|unique)\w*)"
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
+_TRAIT: Final = re.compile(
+    rb"\b__(is_(?:\w*trivial\w*|nothrow_\w+|pod|standard_layout|empty|polymorphic|abstract|final|aggregate|literal\w*"
+    rb"|constructible|assignable|destructible|class|arithmetic|floating_point|scalar|fundamental|compound|signed)"
+    rb"|has_(?:trivial|nothrow|virtual|unique)_\w+)\s*\("
+)
+"""A question that a compiler answers of a type, if it depends on how the library has a class."""
+_SIZED: Final = b"__w_SIZED"
+"""What stands at a class of ours that has another size in CUDA's headers."""
 CONCEPTS: Final = re.compile(
     rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
     rb"|\w*constructible(?:_from)?|default_initializable)\b"
@@ -259,11 +268,20 @@ def _thought_of(unit: Unit) -> Iterator[str]:
 
 def asks(request: Request) -> bool:
     """Whether templates of a source may be chosen by what can be called: by concepts, or by what is written of types
-    that calls have."""
+    that calls have; or whether it has headers with classes of unknown sizes. Raises CudaError where a
+    compiler is asked what our headers may not have as libraries do."""
     unit = _unit(request, _plain(request.path, read_bytes(request.path)))
-    files = [name for name in unit.included() if not Path(name).is_relative_to(HEADERS) and name != PATH]
-    texts = (read_bytes(unit.path), *map(read_bytes, files), *(text.encode() for text in request.defines))
-    return any(map(_calls, texts)) or (request.has_concepts and any(map(_constrains, texts)))
+    files = [name for name in unit.included() if name != PATH]
+    ours = [name for name in files if Path(name).is_relative_to(HEADERS)]
+    theirs = {name: read_bytes(name) for name in (unit.path, *files) if name not in ours}
+    texts = (*theirs.values(), *(text.encode() for text in request.defines))
+    for name, text in theirs.items():
+        if asked := _TRAIT.search(text) or _TRAIT.search(SPLICE.sub(b"", text)):
+            trait, loc = asked[1].decode(), Loc(name, *Source(text).place(asked.start()))
+            raise CudaError(f"what __{trait} says of a library's class is not known", loc, f"Use std::{trait}.")
+    if any(map(_calls, texts)) or (request.has_concepts and any(map(_constrains, texts))):
+        return True
+    return any(_SIZED in unit.text(name) for name in ours)
 
 
 @lru_cache(maxsize=UNITS)

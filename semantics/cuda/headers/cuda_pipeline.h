@@ -3,7 +3,7 @@
 #include "cuda_pipeline_primitives.h"
 extern "C++" {
 namespace nvcuda { namespace experimental {
-struct pipeline {
+struct __w_SIZED pipeline { __w_OURS(pipeline)
   __device__ size_t commit() { __pipeline_commit(); return 0; }
   __device__ void wait() { __pipeline_wait_prior(0); }
   __device__ void wait(size_t) { __pipeline_wait_prior(0); }

@@ -6,6 +6,7 @@ namespace __w_complex {
 template <class T> struct alignas(2 * sizeof(T)) complex {
   typedef T value_type;
   T __w_re, __w_im;
+  __w_OURS(complex)
   complex() = default;
   __w_C constexpr complex(T re, T im = T()) : __w_re(re), __w_im(im) {}
   __w_C constexpr T real() const { return __w_re; }

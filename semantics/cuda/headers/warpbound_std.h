@@ -12,7 +12,9 @@
 #pragma push_macro("GET")
 #pragma push_macro("ORDER")
 #pragma push_macro("MADE")
-#pragma push_macro("ODD")
+#pragma push_macro("TOLD")
+#pragma push_macro("SPAN")
+#pragma push_macro("WRITTEN")
 #define HD __host__ __device__
 /* In C++11 a method that is `constexpr` is `const`. */
 #if __cplusplus >= 201402L
@@ -57,45 +59,63 @@ template <bool c, class _Tp = void> using enable_if_t = typename enable_if<c, _T
 template <class...> using void_t = void;
 template <class _Tp> struct type_identity { typedef _Tp type; };
 template <class _Tp> using type_identity_t = typename type_identity<_Tp>::type;
+/* Halves are numbers here, and classes in the library. What depends on how a class is written has two answers where it
+   is one of ours, or has one. */
+template <class _Tp> constexpr bool _half = __is_same(__remove_cv(_Tp), __fp16) || __is_same(__remove_cv(_Tp), __bf16);
+#define _LEFT(_Tp) __add_lvalue_reference(_Tp)
+#define _RIGHT(_Tp) __add_lvalue_reference(const _Tp)
+#define _MOVED(_Tp) __add_rvalue_reference(_Tp)
+#ifdef __w_together
+template <class _Tp> constexpr bool _ours = (__is_trivially_destructible(_Tp) && !__is_nothrow_destructible(_Tp)) ||
+  (__is_trivially_assignable(_LEFT(_Tp), _RIGHT(_Tp)) && !__is_nothrow_assignable(_LEFT(_Tp), _RIGHT(_Tp)));
+#define TOLD(...) ((__VA_ARGS__) != _ours<_Tp>)
+#else
+#define TOLD(...) (__VA_ARGS__)
+#endif
 #define VALUE(N, ...) template <class _Tp> struct N : bool_constant<__VA_ARGS__> {}; \
   template <class _Tp> constexpr bool N##_v = __VA_ARGS__;
-VALUE(is_integral, __is_integral(_Tp)) VALUE(is_floating_point, __is_floating_point(_Tp))
-VALUE(is_arithmetic, __is_arithmetic(_Tp)) VALUE(is_signed, __is_signed(_Tp)) VALUE(is_unsigned, __is_unsigned(_Tp))
+#define WRITTEN(N, ...) VALUE(N, TOLD(__VA_ARGS__))
+VALUE(is_integral, __is_integral(_Tp)) VALUE(is_floating_point, __is_floating_point(_Tp) && !_half<_Tp>)
+VALUE(is_arithmetic, __is_arithmetic(_Tp) && !_half<_Tp>) VALUE(is_signed, __is_signed(_Tp) && !_half<_Tp>)
+VALUE(is_unsigned, __is_unsigned(_Tp))
 VALUE(is_void, __is_void(_Tp)) VALUE(is_pointer, __is_pointer(_Tp)) VALUE(is_array, __is_array(_Tp))
 VALUE(is_reference, __is_reference(_Tp)) VALUE(is_const, __is_const(_Tp)) VALUE(is_volatile, __is_volatile(_Tp))
 VALUE(is_lvalue_reference, __is_lvalue_reference(_Tp)) VALUE(is_rvalue_reference, __is_rvalue_reference(_Tp))
-VALUE(is_class, __is_class(_Tp)) VALUE(is_union, __is_union(_Tp)) VALUE(is_enum, __is_enum(_Tp))
-VALUE(is_function, __is_function(_Tp)) VALUE(is_object, __is_object(_Tp)) VALUE(is_scalar, __is_scalar(_Tp))
-VALUE(is_fundamental, __is_fundamental(_Tp)) VALUE(is_compound, __is_compound(_Tp)) VALUE(is_pod, __is_pod(_Tp))
-VALUE(is_trivial, __is_trivial(_Tp)) VALUE(is_trivially_copyable, __is_trivially_copyable(_Tp))
-VALUE(is_standard_layout, __is_standard_layout(_Tp)) VALUE(is_empty, __is_empty(_Tp))
-VALUE(is_polymorphic, __is_polymorphic(_Tp)) VALUE(is_abstract, __is_abstract(_Tp)) VALUE(is_final, __is_final(_Tp))
-VALUE(is_aggregate, __is_aggregate(_Tp)) VALUE(is_member_pointer, __is_member_pointer(_Tp))
-VALUE(is_null_pointer, __is_same(__remove_cv(_Tp), decltype(nullptr)))
+VALUE(is_class, __is_class(_Tp) || _half<_Tp>) VALUE(is_union, __is_union(_Tp)) VALUE(is_enum, __is_enum(_Tp))
+VALUE(is_function, __is_function(_Tp)) VALUE(is_object, __is_object(_Tp))
+VALUE(is_scalar, __is_scalar(_Tp) && !_half<_Tp>) VALUE(is_fundamental, __is_fundamental(_Tp) && !_half<_Tp>)
+VALUE(is_compound, __is_compound(_Tp) || _half<_Tp>) WRITTEN(is_pod, __is_pod(_Tp))
+WRITTEN(is_trivial, __is_trivial(_Tp)) WRITTEN(is_trivially_copyable, __is_trivially_copyable(_Tp))
+WRITTEN(is_standard_layout, __is_standard_layout(_Tp)) WRITTEN(is_empty, __is_empty(_Tp))
+WRITTEN(is_polymorphic, __is_polymorphic(_Tp)) WRITTEN(is_abstract, __is_abstract(_Tp)) WRITTEN(is_final, __is_final(_Tp))
+WRITTEN(is_aggregate, __is_aggregate(_Tp)) WRITTEN(is_literal_type, __is_literal_type(_Tp))
+WRITTEN(has_virtual_destructor, __has_virtual_destructor(_Tp))
+WRITTEN(has_unique_object_representations, __has_unique_object_representations(_Tp) || _half<__remove_all_extents(_Tp)>)
+WRITTEN(is_destructible, __is_destructible(_Tp)) WRITTEN(is_nothrow_destructible, __is_nothrow_destructible(_Tp))
+WRITTEN(is_trivially_destructible, __is_trivially_destructible(_Tp))
+VALUE(is_null_pointer, __is_same(__remove_cv(_Tp), decltype(nullptr))) VALUE(is_member_pointer, __is_member_pointer(_Tp))
 VALUE(is_member_object_pointer, __is_member_object_pointer(_Tp))
-VALUE(is_member_function_pointer, __is_member_function_pointer(_Tp)) VALUE(is_literal_type, __is_literal_type(_Tp))
+VALUE(is_member_function_pointer, __is_member_function_pointer(_Tp))
 VALUE(is_bounded_array, __is_bounded_array(_Tp)) VALUE(is_unbounded_array, __is_unbounded_array(_Tp))
-VALUE(is_scoped_enum, __is_scoped_enum(_Tp)) VALUE(has_virtual_destructor, __has_virtual_destructor(_Tp))
-VALUE(has_unique_object_representations, __has_unique_object_representations(_Tp))
-VALUE(is_destructible, __is_destructible(_Tp)) VALUE(is_nothrow_destructible, __is_nothrow_destructible(_Tp))
-VALUE(is_trivially_destructible, __is_trivially_destructible(_Tp))
-#define _TO(_Tp) __add_lvalue_reference(_Tp)
-#define _FROM(_Tp) __add_lvalue_reference(const _Tp)
-#define _MOVED(_Tp) __add_rvalue_reference(_Tp)
+VALUE(is_scoped_enum, __is_scoped_enum(_Tp))
 #define MADE(HOW) \
-  VALUE(is##HOW##default_constructible, __is##HOW##constructible(_Tp)) \
-  VALUE(is##HOW##copy_constructible, __is##HOW##constructible(_Tp, _FROM(_Tp))) \
-  VALUE(is##HOW##move_constructible, __is##HOW##constructible(_Tp, _MOVED(_Tp))) \
-  VALUE(is##HOW##copy_assignable, __is##HOW##assignable(_TO(_Tp), _FROM(_Tp))) \
-  VALUE(is##HOW##move_assignable, __is##HOW##assignable(_TO(_Tp), _MOVED(_Tp))) \
-  template <class _Tp, class... _Up> struct is##HOW##constructible : bool_constant<__is##HOW##constructible(_Tp, _Up...)> {}; \
-  template <class _Tp, class... _Up> constexpr bool is##HOW##constructible_v = __is##HOW##constructible(_Tp, _Up...); \
-  template <class _Tp, class _Up> struct is##HOW##assignable : bool_constant<__is##HOW##assignable(_Tp, _Up)> {}; \
-  template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = __is##HOW##assignable(_Tp, _Up);
+  WRITTEN(is##HOW##default_constructible, __is##HOW##constructible(_Tp)) \
+  WRITTEN(is##HOW##copy_constructible, __is##HOW##constructible(_Tp, _RIGHT(_Tp))) \
+  WRITTEN(is##HOW##move_constructible, __is##HOW##constructible(_Tp, _MOVED(_Tp))) \
+  WRITTEN(is##HOW##copy_assignable, __is##HOW##assignable(_LEFT(_Tp), _RIGHT(_Tp))) \
+  WRITTEN(is##HOW##move_assignable, __is##HOW##assignable(_LEFT(_Tp), _MOVED(_Tp))) \
+  template <class _Tp, class... _Up> \
+  struct is##HOW##constructible : bool_constant<TOLD(__is##HOW##constructible(_Tp, _Up...))> {}; \
+  template <class _Tp, class... _Up> \
+  constexpr bool is##HOW##constructible_v = TOLD(__is##HOW##constructible(_Tp, _Up...)); \
+  template <class _Tp, class _Up> struct is##HOW##assignable : bool_constant<TOLD(__is##HOW##assignable(_Tp, _Up))> {}; \
+  template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = TOLD(__is##HOW##assignable(_Tp, _Up));
 MADE(_) MADE(_trivially_) MADE(_nothrow_)
+#undef WRITTEN
+#undef TOLD
 #undef MADE
-#undef _TO
-#undef _FROM
+#undef _LEFT
+#undef _RIGHT
 #undef _MOVED
 #undef VALUE
 #define VALUE(N, ...) template <class _Tp, class _Up> struct N : bool_constant<__VA_ARGS__> {}; \
@@ -168,7 +188,7 @@ template <class _Tp, class _Up> concept convertible_to =
 template <class _Tp> concept integral = __is_integral(_Tp);
 template <class _Tp> concept signed_integral = integral<_Tp> && __is_signed(_Tp);
 template <class _Tp> concept unsigned_integral = integral<_Tp> && !signed_integral<_Tp>;
-template <class _Tp> concept floating_point = __is_floating_point(_Tp);
+template <class _Tp> concept floating_point = is_floating_point_v<_Tp>;
 template <class _Tp, class... _Up> concept constructible_from =
   __is_nothrow_destructible(_Tp) && __is_constructible(_Tp, _Up...);
 template <class _Tp, class = void> struct _begun : false_type {};
@@ -279,16 +299,11 @@ template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up y) { _Tp t = x
 template <class _Tp, class _Up> struct pair {
   typedef _Tp first_type; typedef _Up second_type;
   _Tp first; _Up second;
-  HD pair() {}
+  __w_OURS(pair)
+  HD pair() = default;
   HD constexpr pair(const _Tp &a, const _Up &b) : first(a), second(b) {}
   template <class _Vp, class _Wp> HD constexpr pair(const pair<_Vp, _Wp> &p) : first(p.first), second(p.second) {}
 };
-/* Libraries differ in these. */
-#define ODD(N) template <class _Tp, class _Up> struct N<pair<_Tp, _Up>> { \
-  static_assert(!__is_same(_Tp, _Tp), "whether a pair is copied like its bytes is up to the library"); }; \
-  template <class _Tp, class _Up> constexpr bool N##_v<pair<_Tp, _Up>> = N<pair<_Tp, _Up>>::value;
-ODD(is_trivial) ODD(is_trivially_copyable) ODD(is_trivially_copy_assignable) ODD(is_trivially_move_assignable)
-#undef ODD
 template <class _Tp, class _Up> HD constexpr pair<_Tp, _Up> make_pair(_Tp a, _Up b) { return {a, b}; }
 template <class _Tp, class _Up> HD constexpr bool operator==(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
   return a.first == b.first && a.second == b.second;
@@ -304,8 +319,9 @@ template <class _Tp, class _Up> HD constexpr bool operator>(const pair<_Tp, _Up>
 }
 template <class _Tp, size_t n> struct array {
   typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
-  typedef _Tp *iterator; typedef const _Tp *const_iterator;
-  _Tp elems[n ? n : 1];
+  typedef _Tp *iterator; typedef const _Tp *const_iterator; typedef _Tp *pointer; typedef const _Tp *const_pointer;
+  typedef ptrdiff_t difference_type;
+  _Tp elems[n];
   HD LATER _Tp &operator[](size_t i) { return elems[i]; }
   HD constexpr const _Tp &operator[](size_t i) const { return elems[i]; }
   HD LATER _Tp &front() { return elems[0]; } HD LATER _Tp &back() { return elems[n - 1]; }
@@ -313,7 +329,20 @@ template <class _Tp, size_t n> struct array {
   HD LATER _Tp *begin() { return elems; } HD constexpr const _Tp *begin() const { return elems; }
   HD LATER _Tp *end() { return elems + n; } HD constexpr const _Tp *end() const { return elems + n; }
   HD static constexpr size_t size() { return n; } HD static constexpr bool empty() { return n == 0; }
+  HD constexpr const _Tp *cbegin() const { return elems; } HD constexpr const _Tp *cend() const { return elems + n; }
+  HD static constexpr size_t max_size() { return n; }
   HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
+  HD void swap(array &o) { for (size_t i = 0; i < n; i++) { _Tp x = elems[i]; elems[i] = o.elems[i]; o.elems[i] = x; } }
+};
+template <class _Tp> struct array<_Tp, 0> {
+  typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
+  typedef _Tp *iterator; typedef const _Tp *const_iterator; typedef _Tp *pointer; typedef const _Tp *const_pointer;
+  typedef ptrdiff_t difference_type;
+  struct {} elems;
+  HD constexpr _Tp *data() const { return nullptr; }
+  HD constexpr _Tp *begin() const { return nullptr; } HD constexpr _Tp *end() const { return nullptr; }
+  HD static constexpr size_t size() { return 0; } HD static constexpr bool empty() { return true; }
+  HD void fill(_Tp) {}
 };
 template <class _Tp, size_t n, size_t... i> HD constexpr _Tp _least(const _Tp (&x)[n], index_sequence<i...>) {
   _Tp m = x[0];
@@ -331,14 +360,14 @@ template <class _Tp, size_t n> HD constexpr _Tp max(const _Tp (&x)[n]) { return 
 /* Tuples: a field for each element. Only for arrays has `tuple_size` an answer: of tuples and pairs, the fields are what
    a declaration of several names takes apart. */
 template <class... _Tp> struct tuple;
-template <> struct tuple<> {};
-template <class _Ap> struct tuple<_Ap> { _Ap e0; };
-template <class _Ap, class _Bp> struct tuple<_Ap, _Bp> { _Ap e0; _Bp e1; };
-template <class _Ap, class _Bp, class _Cp> struct tuple<_Ap, _Bp, _Cp> { _Ap e0; _Bp e1; _Cp e2; };
-template <class _Ap, class _Bp, class _Cp, class _Dp> struct tuple<_Ap, _Bp, _Cp, _Dp> {
+template <> struct tuple<> { __w_OURS(tuple) };
+template <class _Ap> struct tuple<_Ap> { __w_OURS(tuple) _Ap e0; };
+template <class _Ap, class _Bp> struct tuple<_Ap, _Bp> { __w_OURS(tuple) _Ap e0; _Bp e1; };
+template <class _Ap, class _Bp, class _Cp> struct tuple<_Ap, _Bp, _Cp> { __w_OURS(tuple) _Ap e0; _Bp e1; _Cp e2; };
+template <class _Ap, class _Bp, class _Cp, class _Dp> struct tuple<_Ap, _Bp, _Cp, _Dp> { __w_OURS(tuple)
   _Ap e0; _Bp e1; _Cp e2; _Dp e3;
 };
-template <class _Ap, class _Bp, class _Cp, class _Dp, class _Ep> struct tuple<_Ap, _Bp, _Cp, _Dp, _Ep> {
+template <class _Ap, class _Bp, class _Cp, class _Dp, class _Ep> struct tuple<_Ap, _Bp, _Cp, _Dp, _Ep> { __w_OURS(tuple)
   _Ap e0; _Bp e1; _Cp e2; _Dp e3; _Ep e4;
 };
 #if __cplusplus >= 201703L
@@ -387,17 +416,17 @@ HD constexpr const enable_if_t<i == 1, _Up> &get(const pair<_Tp, _Up> &x) { retu
 template <class _Tp> class initializer_list {
   const _Tp *first; size_t count;
 public:
-  HD constexpr initializer_list() : first(nullptr), count(0) {}
+  HD constexpr initializer_list() noexcept : first(nullptr), count(0) {}
   HD constexpr size_t size() const { return count; } HD constexpr const _Tp *begin() const { return first; }
   HD constexpr const _Tp *end() const { return first + count; }
 };
 
 /* A value, or none. */
-struct nullopt_t {}; constexpr nullopt_t nullopt = {};
+struct nullopt_t { HD constexpr explicit nullopt_t(int) {} }; constexpr nullopt_t nullopt(0);
 template <class _Tp> struct optional {
   typedef _Tp value_type;
   _Tp held; bool full;
-  HD constexpr optional() : held(), full(false) {}
+  HD constexpr optional() noexcept : held(), full(false) {}
   HD constexpr optional(nullopt_t) : held(), full(false) {}
   HD constexpr optional(const _Tp &x) : held(x), full(true) {}
   HD void operator=(nullopt_t) { full = false; }
@@ -478,24 +507,38 @@ namespace _newer {
 using namespace std;
 /* A pointer and how many elements it leads to. */
 constexpr size_t dynamic_extent = (size_t)-1;
+#define SPAN(EXTENT) \
+  typedef _Tp element_type; typedef __remove_cv(_Tp) value_type; typedef size_t size_type; typedef _Tp *iterator; \
+  typedef _Tp *pointer; typedef const _Tp *const_pointer; typedef _Tp &reference; typedef const _Tp &const_reference; \
+  typedef ptrdiff_t difference_type; static constexpr size_t extent = EXTENT; \
+  _Tp *at; \
+  HD constexpr _Tp &operator[](size_t i) const { return at[i]; } \
+  HD constexpr _Tp *data() const { return at; } HD constexpr size_t size() const { return count; } \
+  HD constexpr size_t size_bytes() const { return count * sizeof(_Tp); } HD constexpr bool empty() const { return count == 0; } \
+  HD constexpr _Tp *begin() const { return at; } HD constexpr _Tp *end() const { return at + count; } \
+  HD constexpr _Tp &front() const { return at[0]; } HD constexpr _Tp &back() const { return at[count - 1]; } \
+  HD constexpr span<_Tp> first(size_t m) const { return span<_Tp>(at, m); } \
+  HD constexpr span<_Tp> last(size_t m) const { return span<_Tp>(at + (count - m), m); } \
+  HD constexpr span<_Tp> subspan(size_t i) const { return span<_Tp>(at + i, count - i); } \
+  HD constexpr span<_Tp> subspan(size_t i, size_t m) const { return span<_Tp>(at + i, m); }
 template <class _Tp, size_t n = dynamic_extent> struct span {
-  typedef _Tp element_type; typedef __remove_cv(_Tp) value_type; typedef size_t size_type; typedef _Tp *iterator;
-  _Tp *at; size_t count;
-  HD constexpr span() : at(nullptr), count(0) {}
+  static constexpr size_t count = n;
+  SPAN(n)
+  HD constexpr span(_Tp *p, size_t) : at(p) {}
+  HD constexpr span(_Tp (&x)[n]) : at(x) {}
+  template <class _Up> HD constexpr span(array<_Up, n> &x) : at(x.data()) {}
+  template <class _Up, size_t m> HD constexpr span(const span<_Up, m> &x) : at(x.at) {}
+};
+template <class _Tp> struct span<_Tp, dynamic_extent> {
+  SPAN(dynamic_extent)
+  size_t count;
+  HD constexpr span() noexcept : at(nullptr), count(0) {}
   HD constexpr span(_Tp *p, size_t m) : at(p), count(m) {}
   template <size_t m> HD constexpr span(_Tp (&x)[m]) : at(x), count(m) {}
-  template <class _Up, size_t m> HD constexpr span(array<_Up, m> &x) : at(x.elems), count(m) {}
+  template <class _Up, size_t m> HD constexpr span(array<_Up, m> &x) : at(x.data()), count(m) {}
   template <class _Up, size_t m> HD constexpr span(const span<_Up, m> &x) : at(x.at), count(x.count) {}
-  HD constexpr _Tp &operator[](size_t i) const { return at[i]; }
-  HD constexpr _Tp *data() const { return at; } HD constexpr size_t size() const { return count; }
-  HD constexpr size_t size_bytes() const { return count * sizeof(_Tp); } HD constexpr bool empty() const { return count == 0; }
-  HD constexpr _Tp *begin() const { return at; } HD constexpr _Tp *end() const { return at + count; }
-  HD constexpr _Tp &front() const { return at[0]; } HD constexpr _Tp &back() const { return at[count - 1]; }
-  HD constexpr span<_Tp> first(size_t m) const { return span<_Tp>(at, m); }
-  HD constexpr span<_Tp> last(size_t m) const { return span<_Tp>(at + (count - m), m); }
-  HD constexpr span<_Tp> subspan(size_t i) const { return span<_Tp>(at + i, count - i); }
-  HD constexpr span<_Tp> subspan(size_t i, size_t m) const { return span<_Tp>(at + i, m); }
 };
+#undef SPAN
 template <class _Tp, size_t n> HD constexpr size_t size(const _Tp (&)[n]) { return n; }
 template <class _Tp> HD constexpr auto size(const _Tp &x) -> decltype(x.size()) { return x.size(); }
 template <class _Tp, size_t n> HD constexpr ptrdiff_t ssize(const _Tp (&)[n]) { return n; }
@@ -546,4 +589,6 @@ namespace cuda { namespace std { using namespace ::std; using namespace ::_newer
 #pragma pop_macro("GET")
 #pragma pop_macro("ORDER")
 #pragma pop_macro("MADE")
-#pragma pop_macro("ODD")
+#pragma pop_macro("TOLD")
+#pragma pop_macro("SPAN")
+#pragma pop_macro("WRITTEN")

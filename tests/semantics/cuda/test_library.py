@@ -424,10 +424,77 @@ def test_a_trait_that_both_sides_answer_for_is_refused(
     assert show_stmt(both.kernel.body) == "A[tid.x * 9] <- 1;"
 
 
-@pytest.mark.parametrize("trait", ["is_trivially_copyable", "is_trivially_copy_assignable"])
-def test_a_trait_in_which_libraries_differ_is_refused(refused: Callable[[str, str], None], trait: str) -> None:
-    """libstdc++ says no of pairs of ints, as nvcc has it from there; ours are copied like their bytes."""
-    for claim in (f"std::{trait}_v<P>", f"std::{trait}<P>::value"):
-        test = f"if constexpr ({claim}) A[0] = 1; else A[threadIdx.x * 9] = 1;"
-        text = "#include <utility>\n#include <type_traits>\ntypedef std::pair<int, int> P;\n"
-        refused(f"{text}__global__ void k(int *A) {{ {test} }}\n", "up to the library")
+LIBRARY = (
+    "#include <cuda_fp16.h>\n#include <cuda/atomic>\n#include <cuda/barrier>\n#include <cuda/std/mdspan>\n"
+    "#include <cub/cub.cuh>\n#include <cooperative_groups.h>\n#include <mma.h>\n#include <tuple>\n#include <utility>\n"
+    "#include <type_traits>\nstruct Pair { int n; std::pair<int, int> p; }; struct Halves { half2 h[4]; };\n"
+    "struct Late : std::tuple<int, float> { ~Late(); };\n"
+    "template <class T> struct Own { T t; Own &operator=(const Own &); };\n"
+    "struct Tile { cooperative_groups::thread_block_tile<32> t; };\n"
+    "struct S { float t[4]; Tile x; }; typedef cub::BlockScan<int, 128> Scan;\n"
+    "using namespace nvcuda::wmma; typedef fragment<accumulator, 16, 16, 16, float> Sum;\n"
+)
+
+
+ASKED: Final = (
+    "std::is_trivially_copyable_v<std::pair<int, int>>", "std::is_trivially_copy_assignable<Pair>::value",
+    "std::is_trivially_copyable_v<Halves>", "std::is_trivially_copyable_v<Halves[2]>", "std::is_trivial_v<Pair>",
+    "std::is_trivially_default_constructible_v<Pair>", "std::is_standard_layout_v<Late>",
+    "std::is_trivially_copy_assignable_v<Late>", "std::is_trivially_copy_constructible_v<Own<half2>>",
+    "std::is_copy_assignable_v<cuda::atomic<int>>", "std::is_aggregate_v<std::tuple<int>>", "std::is_empty_v<Tile>",
+    "sizeof(Tile) > 8", "alignof(Sum) > 4", "sizeof(Scan::TempStorage) < 660", "sizeof(S) > 32",
+)  # fmt: skip
+
+
+def test_what_a_library_has_otherwise_is_not_asked(read: Read, refused: Callable[[str, str], None]) -> None:
+    """The answers of nvcc 13 with libstdc++ are others than those of our headers, which are as good as any: libraries
+    differ. What a compiler is asked without a library is refused wherever it stands."""
+    kernels = "".join(
+        f"__global__ void k{i}(int *A) {{ if constexpr ({asked}) A[0] = 1; else A[threadIdx.x * 9] = 1; }}\n"
+        for i, asked in enumerate(ASKED)
+    )
+    for i in range(len(ASKED)):
+        with pytest.raises(CudaError, match="library"):
+            read(LIBRARY + kernels, f"k{i}")
+    for asked in ("__is_trivially_copyable(int)", "__has_trivial_assign (Pair)", "__is_\\\n" + "empty(Pair)"):
+        refused(f"{LIBRARY}__global__ void k(int *A) {{ A[0] = {asked}; }}\n", "library")
+
+
+def test_an_array_of_what_has_another_size_in_a_library_is_refused(refused: Callable[[str, str], None]) -> None:
+    refused(
+        f"{LIBRARY}__global__ void k(S *p) {{ p[threadIdx.x].t[0] = 1; }}\n",
+        "library",
+    )
+    shared = "__shared__ Scan::TempStorage s[4]; s[threadIdx.x & 3].__w_total = 1; A[0] = s[1].__w_total;"
+    refused(f"{LIBRARY}__global__ void k(int *A) {{ {shared} }}\n", "library")
+
+
+def test_fields_beside_what_has_another_size_are_read(read: Read) -> None:
+    """Where a field is moves all lanes alike."""
+    body = "__shared__ struct { float x[128]; Scan::TempStorage s; int y[128]; } u; int v = threadIdx.x; u.y[v] = v;"
+    body += "u.x[v] = v; Scan(u.s).InclusiveSum(v, v); A[v] = u.x[127 - threadIdx.x] + u.y[v & 127];"
+    assert "u.y[v] <- v;" in show_stmt(read(f"{LIBRARY}__global__ void k(int *A) {{ {body} }}\n").kernel.body)
+
+
+ARE: Final = (
+    "!std::is_floating_point_v<half>", "!std::is_arithmetic<const half>::value", "std::is_class_v<__nv_bfloat16>",
+    "!std::is_scalar_v<half>", "!std::is_fundamental_v<half>", "std::is_compound_v<half>", "!std::is_signed_v<half>",
+    "std::is_trivially_copyable_v<half>", "!std::is_floating_point_v<nv_bfloat16>", "!std::floating_point<half>",
+    "std::has_unique_object_representations_v<half[2]>", "std::is_floating_point_v<float>", "!std::is_class_v<float>",
+    "sizeof(std::array<int, 0>) == 1", "sizeof(cuda::std::span<int, 4>) == 8", "sizeof(cuda::std::span<int>) == 16",
+    "!std::is_default_constructible_v<cuda::std::span<int, 4>>", "!std::is_default_constructible_v<std::nullopt_t>",
+    "std::is_nothrow_default_constructible_v<std::optional<int>>", "std::is_trivially_copyable_v<std::optional<int>>",
+    "sizeof(cub::WarpExchange<int, 3, 16>::TempStorage) == 196",
+    "sizeof(cub::WarpExchange<int, 8, 8>::TempStorage) == 268",
+    "sizeof(cub::WarpMergeSort<char, 4, 32, int>::TempStorage) == 516",
+    "sizeof(cub::BlockMergeSort<int, 128, 4>::TempStorage) == 2052",
+)  # fmt: skip
+
+
+def test_what_is_told_of_types_is_as_libraries_have_it(read: Read) -> None:
+    """As nvcc 13 has it, with the headers of CUDA 13 and libstdc++."""
+    head = HALVES + "#include <array>\n#include <cuda/std/span>\n#include <optional>\n#include <concepts>\n"
+    head += "#include <type_traits>\n#include <cub/cub.cuh>\n"
+    writes = "".join(f"A[{i}] = {claim}; " for i, claim in enumerate(ARE))
+    lowered = show_stmt(read(f"{head}__global__ void k(int *A) {{ {writes}}}\n").kernel.body)
+    assert lowered.splitlines() == [f"A[{i}] <- 1;" for i in range(len(ARE))]

@@ -16,6 +16,7 @@ struct Inequality { template <class T> __device__ bool operator()(T a, T b) cons
 template <class K, class V> struct KeyValuePair {
   typedef K Key; typedef V Value;
   K key; V value;
+  __w_OURS(KeyValuePair)
   __host__ __device__ KeyValuePair() = default;
   __host__ __device__ constexpr KeyValuePair(const K &k, const V &v) : key(k), value(v) {}
 };
@@ -37,7 +38,7 @@ struct ArgMin {
     return c;
   }
 };
-struct NullType {};
+struct NullType { __w_OURS(NullType) };
 
 __device__ inline unsigned __w_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 __device__ inline unsigned LaneId() { return __w_thread() % 32u; }
@@ -94,8 +95,8 @@ template <int N> struct __w_items {
 template <> struct __w_items<1> {
   template <class T, int M, class F> __device__ static T reduced(T (&items)[M], F) { return items[0]; }
 };
-template <class T, int N = 32, int A = 0> struct WarpReduce {
-  struct TempStorage {};
+template <class T, int N = 32, int A = 0> struct __w_SIZED WarpReduce { __w_OURS(WarpReduce)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage)};
   __device__ WarpReduce() {}
   __device__ WarpReduce(const TempStorage &) {}
   template <class F> __device__ T Reduce(T v, F op) const { return __w_reduce<N>(v, op); }
@@ -105,8 +106,8 @@ template <class T, int N = 32, int A = 0> struct WarpReduce {
   __device__ T Max(T v) const { return __w_reduce<N>(v, cub::Max()); }
   __device__ T Min(T v) const { return __w_reduce<N>(v, cub::Min()); }
 };
-template <class T, int N = 32, int A = 0> struct WarpScan {
-  struct TempStorage {};
+template <class T, int N = 32, int A = 0> struct __w_SIZED WarpScan { __w_OURS(WarpScan)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage)};
   __device__ WarpScan() {}
   __device__ WarpScan(const TempStorage &) {}
   __device__ static T __w_before(T all, T first) {
@@ -151,13 +152,13 @@ enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_R
    By raking: all threads write, those of one warp go through a part each and reduce what comes out by shuffles. Where the
    order does not matter and all warps are whole, the first one keeps its values. */
 template <class T, int X, BlockReduceAlgorithm A = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int P = 0>
-struct BlockReduce {
+struct __w_SIZED BlockReduce { __w_OURS(BlockReduce)
   static constexpr int __w_threads = X * Y * Z, __w_warps = (__w_threads + 31) / 32;
   static constexpr bool __w_rakes = A != BLOCK_REDUCE_WARP_REDUCTIONS && __w_threads > 32;
   static constexpr int __w_first = A == BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY && __w_threads % 32 == 0 ? 32 : 0;
   static constexpr int __w_length = (__w_threads - __w_first + 31) / 32;
   static constexpr int __w_apart = __w_length % 2 == 0 && __w_length > 2 ? __w_length + 1 : __w_length;
-  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; };
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; };
   TempStorage *__w_at;
   __device__ BlockReduce(TempStorage &s) : __w_at(&s) {}
   template <bool ALL, class F> __device__ T __w_raked(T v, F op, int valid) const {
@@ -212,12 +213,12 @@ enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SC
 /* By raking: all threads write, those of one warp go through a part each, scan what comes out by shuffles, and go
    through their part again. Parts of an even length are apart by one element more. By warps: each scans by shuffles, its
    last lane writes the total, and all threads go through the totals. */
-template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int P = 0> struct BlockScan {
+template <class T, int X, BlockScanAlgorithm A = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int P = 0> struct __w_SIZED BlockScan { __w_OURS(BlockScan)
   static constexpr int __w_threads = X * Y * Z, __w_warps = (__w_threads + 31) / 32;
   static constexpr bool __w_rakes = A != BLOCK_SCAN_WARP_SCANS && __w_threads > 32;
   static constexpr int __w_length = (__w_threads + 31) / 32, __w_rakers = (__w_threads + __w_length - 1) / __w_length;
   static constexpr int __w_apart = __w_length % 2 == 0 && __w_length > 2 ? __w_length + 1 : __w_length;
-  struct TempStorage { T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; T __w_total; T __w_first; };
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_part[__w_rakes ? 32 * __w_apart : __w_warps]; T __w_total; T __w_first; };
   TempStorage *__w_at;
   __device__ BlockScan(TempStorage &s) : __w_at(&s) {}
 
@@ -380,9 +381,9 @@ template <int X, int N> __device__ int __w_striped(int i) { return __w_kept<N>(i
 template <int N> __device__ int __w_warp_striped(int i) {
   return __w_kept<N>((int)(__w_thread() / 32) * 32 * N + i * 32 + (int)(__w_thread() % 32));
 }
-template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int P = 0> struct BlockExchange {
+template <class T, int X, int N, bool SLICED = false, int Y = 1, int Z = 1, int P = 0> struct __w_SIZED BlockExchange { __w_OURS(BlockExchange)
   static constexpr int __w_warps = (X * Y * Z + 31) / 32, __w_count = SLICED && X * Y * Z > 32 ? 32 * N : X * Y * Z * N;
-  struct TempStorage { T __w_part[N > 4 && (N & (N - 1)) == 0 ? __w_count + (__w_count >> 5) : __w_count]; };
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_part[N > 4 && (N & (N - 1)) == 0 ? __w_count + (__w_count >> 5) : __w_count]; };
   TempStorage *__w_at;
   __device__ BlockExchange(TempStorage &s) : __w_at(&s) {}
   __device__ void StripedToBlocked(T (&in)[N], T (&out)[N]) const {
@@ -512,7 +513,7 @@ template <class T, int N> __device__ void StoreDirectBlockedVectorized(int threa
 }
 /* Transposing: the items are loaded and stored in the order in which threads meet whole sectors, and exchanged. */
 template <class T, int X, int N, BlockLoadAlgorithm A = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1, int P = 0>
-struct BlockLoad {
+struct __w_SIZED BlockLoad { __w_OURS(BlockLoad)
   static constexpr bool __w_sliced = A == BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED;
   static constexpr bool __w_by_warps = __w_sliced || A == BLOCK_LOAD_WARP_TRANSPOSE;
   static constexpr bool __w_turns = A == BLOCK_LOAD_TRANSPOSE || __w_by_warps;
@@ -545,7 +546,7 @@ struct BlockLoad {
   }
 };
 template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1, int P = 0>
-struct BlockStore {
+struct __w_SIZED BlockStore { __w_OURS(BlockStore)
   static constexpr bool __w_sliced = A == BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED;
   static constexpr bool __w_by_warps = __w_sliced || A == BLOCK_STORE_WARP_TRANSPOSE;
   static constexpr bool __w_turns = A == BLOCK_STORE_TRANSPOSE || __w_by_warps;
@@ -602,13 +603,13 @@ template <> struct __w_kind<NullType> { typedef char type; };
    one bank, and one word more; it sums up as many words that are side by side. */
 template <class K, int X, int N, class V = NullType, int B = 4, bool M = true,
   BlockScanAlgorithm A = BLOCK_SCAN_WARP_SCANS, int S = 0, int Y = 1, int Z = 1>
-struct BlockRadixSort {
+struct __w_SIZED BlockRadixSort { __w_OURS(BlockRadixSort)
   static constexpr int __w_threads = X * Y * Z, __w_lanes = 1 << (B - 1), __w_words = __w_lanes + 1;
   typedef typename __w_kind<V>::type __w_value;
   typedef BlockScan<unsigned, X, A, Y, Z> __w_scan;
   typedef BlockExchange<K, X, N, false, Y, Z> __w_keys;
   typedef BlockExchange<__w_value, X, N, false, Y, Z> __w_values;
-  struct TempStorage {
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage)
     unsigned __w_counts[__w_words * __w_threads];
     typename __w_scan::TempStorage __w_sums;
     typename __w_keys::TempStorage __w_key;
@@ -708,7 +709,7 @@ struct __w_every { __device__ int upto(int place) const { return place; } };
 struct __w_first { int valid; __device__ int upto(int place) const { return min(valid, place); } };
 template <class K, int X, int N, class V, bool WARP> struct __w_merges {
   typedef typename __w_kind<V>::type __w_value;
-  struct TempStorage { K __w_keys[X * N + 1]; __w_value __w_values[X * N + 1]; };
+  union TempStorage { __w_OURS(TempStorage) K __w_keys[X * N + 1]; __w_value __w_values[X * N + 1]; };
   __device__ static void __w_meet() { if (WARP) __syncwarp(); else __syncthreads(); }
   template <class F> __device__ static void __w_own(K (&keys)[N], F less) {
     for (int i = 0; i < N; i++)
@@ -794,7 +795,7 @@ template <class K, int X, int N, class V, bool WARP> struct __w_merges {
     if (N * __w_who() < valid) MERGES::__w_own(keys, values, less); \
     MERGES::__w_all(__w_size<N>(), *__w_at, __w_who(), keys, values, less, __w_first{valid}); \
   }
-template <class K, int X, int N, class V = NullType, int Y = 1, int Z = 1> struct BlockMergeSort {
+template <class K, int X, int N, class V = NullType, int Y = 1, int Z = 1> struct __w_SIZED BlockMergeSort { __w_OURS(BlockMergeSort)
   typedef __w_merges<K, X * Y * Z, N, V, false> __w_merge;
   typedef typename __w_merge::TempStorage TempStorage;
   typedef typename __w_merge::__w_value __w_value;
@@ -803,7 +804,7 @@ template <class K, int X, int N, class V = NullType, int Y = 1, int Z = 1> struc
   __device__ static int __w_who() { return __w_thread(); }
   SORTS(Sort, __w_merge) SORTS(StableSort, __w_merge)
 };
-template <class K, int N, int L = 32, class V = NullType, int P = 0> struct WarpMergeSort {
+template <class K, int N, int L = 32, class V = NullType, int P = 0> struct __w_SIZED WarpMergeSort { __w_OURS(WarpMergeSort)
   typedef __w_merges<K, L, N, V, true> __w_merge;
   typedef typename __w_merge::TempStorage TempStorage;
   typedef typename __w_merge::__w_value __w_value;
@@ -819,8 +820,8 @@ template <class K, int N, int L = 32, class V = NullType, int P = 0> struct Warp
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 /* By atomics: all threads set the counts to zero, and add one for each of their items. */
 template <class T, int X, int N, int BINS, BlockHistogramAlgorithm A = BLOCK_HISTO_SORT, int Y = 1, int Z = 1>
-struct BlockHistogram {
-  struct TempStorage { T __w_items[X * N]; };
+struct __w_SIZED BlockHistogram { __w_OURS(BlockHistogram)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_items[X * N]; };
   __device__ BlockHistogram(TempStorage &) {}
   template <class C> __device__ void InitHistogram(C (&counts)[BINS]) const {
     for (int i = __w_thread(); i < BINS; i += X * Y * Z) counts[i] = 0;

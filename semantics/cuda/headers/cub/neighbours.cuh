@@ -3,11 +3,11 @@
 extern "C++" {
 namespace cub {
 
-/* --- warps: the same, by lanes; a warp has room of its own, in which no word is left out -------------------------- */
+/* --- warps: the same, by lanes; a warp has room of its own, in which words are left out at the end only -------------------------- */
 
 enum WarpExchangeAlgorithm { WARP_EXCHANGE_SMEM, WARP_EXCHANGE_SHUFFLE };
-template <class T, int N, int L = 32, WarpExchangeAlgorithm A = WARP_EXCHANGE_SMEM> struct WarpExchange {
-  struct TempStorage { T __w_part[N * L]; };
+template <class T, int N, int L = 32, WarpExchangeAlgorithm A = WARP_EXCHANGE_SMEM> struct WarpExchange { __w_OURS(WarpExchange)
+  struct TempStorage { __w_OURS(TempStorage) T __w_part[N * L + 1 + (N > 4 && (N & (N - 1)) == 0 ? (N * L + 1) >> 5 : 0)]; };
   TempStorage *__w_at;
   __device__ WarpExchange(TempStorage &s) : __w_at(&s) {}
   __device__ void BlockedToStriped(const T (&in)[N], T (&out)[N]) const {
@@ -33,7 +33,7 @@ template <class T, int N, int L = 32, WarpExchangeAlgorithm A = WARP_EXCHANGE_SM
 };
 enum WarpLoadAlgorithm { WARP_LOAD_DIRECT, WARP_LOAD_STRIPED, WARP_LOAD_VECTORIZE, WARP_LOAD_TRANSPOSE };
 enum WarpStoreAlgorithm { WARP_STORE_DIRECT, WARP_STORE_STRIPED, WARP_STORE_VECTORIZE, WARP_STORE_TRANSPOSE };
-template <class T, int N, WarpLoadAlgorithm A = WARP_LOAD_DIRECT, int L = 32> struct WarpLoad {
+template <class T, int N, WarpLoadAlgorithm A = WARP_LOAD_DIRECT, int L = 32> struct __w_SIZED WarpLoad { __w_OURS(WarpLoad)
   typedef WarpExchange<T, A == WARP_LOAD_TRANSPOSE ? N : 1, L> __w_exchange;
   typedef typename __w_exchange::TempStorage TempStorage;
   TempStorage *__w_at;
@@ -58,7 +58,7 @@ template <class T, int N, WarpLoadAlgorithm A = WARP_LOAD_DIRECT, int L = 32> st
     Load(from, items, valid);
   }
 };
-template <class T, int N, WarpStoreAlgorithm A = WARP_STORE_DIRECT, int L = 32> struct WarpStore {
+template <class T, int N, WarpStoreAlgorithm A = WARP_STORE_DIRECT, int L = 32> struct __w_SIZED WarpStore { __w_OURS(WarpStore)
   typedef WarpExchange<T, A == WARP_STORE_TRANSPOSE ? N : 1, L> __w_exchange;
   typedef typename __w_exchange::TempStorage TempStorage;
   TempStorage *__w_at;
@@ -82,8 +82,8 @@ template <class T, int N, WarpStoreAlgorithm A = WARP_STORE_DIRECT, int L = 32> 
 
 /* --- blocks: what threads get of their neighbours: each writes an item to shared memory, and reads one ------------- */
 
-template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct BlockShuffle {
-  struct TempStorage { T __w_part[X * Y * Z]; };
+template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct __w_SIZED BlockShuffle { __w_OURS(BlockShuffle)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_part[X * Y * Z]; };
   TempStorage *__w_at;
   __device__ BlockShuffle(TempStorage &s) : __w_at(&s) {}
   __device__ void __w_put(T v) const {
@@ -119,8 +119,8 @@ template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct BlockShuffle {
     first = __w_at->__w_part[0];
   }
 };
-template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct BlockAdjacentDifference {
-  struct TempStorage { T __w_part[X * Y * Z]; };
+template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct __w_SIZED BlockAdjacentDifference { __w_OURS(BlockAdjacentDifference)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_part[X * Y * Z]; };
   TempStorage *__w_at;
   __device__ BlockAdjacentDifference(TempStorage &s) : __w_at(&s) {}
   __device__ void __w_put(T v) const {
@@ -172,8 +172,8 @@ template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct BlockAdjacentD
     else out[N - 1] = in[N - 1];
   }
 };
-template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct BlockDiscontinuity {
-  struct TempStorage { T __w_first[X * Y * Z]; T __w_last[X * Y * Z]; };
+template <class T, int X, int Y = 1, int Z = 1, int P = 0> struct __w_SIZED BlockDiscontinuity { __w_OURS(BlockDiscontinuity)
+  struct __w_SIZED TempStorage { __w_OURS(TempStorage) T __w_first[X * Y * Z]; T __w_last[X * Y * Z]; };
   TempStorage *__w_at;
   __device__ BlockDiscontinuity(TempStorage &s) : __w_at(&s) {}
   template <int N, class B, class F> __device__ void __w_heads(B (&flags)[N], T (&in)[N], F op) const {
