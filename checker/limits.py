@@ -112,9 +112,6 @@ STEPS: Final = 4_000
 RUNS: Final = 40
 """Launches of a whole program, to see whether one costs more than is claimed."""
 
-FIRST_RUNS: Final = 4
-"""Of these, those that are tried even where no time is left: the interpreter may pause for longer than that."""
-
 BLOCKS: Final = 300
 """Blocks of a grid that is run because a refuted state is of it."""
 

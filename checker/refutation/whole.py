@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
+from typing import Final
 
 from checker import limits
 from checker.refutation.states import (
@@ -34,6 +35,9 @@ from semantics.events import Dim, Thread
 from semantics.grid import Contents, run
 from semantics.lockstep import StepLimit, Store
 from semantics.values import Value
+
+PATIENT: Final = 4
+"""The launches that are tried even where no time is left: the interpreter may pause for longer than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def dearer(
     if (there := _launched_at(near, kernel, context)) and (found := tried(there, lambda: "zeros")):
         return found
     for n in range(limits.RUNS):
-        if n >= limits.FIRST_RUNS and time.thread_time() > end:
+        if n >= PATIENT and time.thread_time() > end:
             break
         launched = random_launch(context, rng)
         if launched is not None and (found := tried(launched, lambda: rng.choice(fills))):
