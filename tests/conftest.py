@@ -42,7 +42,7 @@ COSTLY: Final = Path(__file__).parent / "costly.txt"
 COSTLY_LIMIT: Final = 1.5
 """Seconds from which on a function with one case is costly: of these a run of everything has one of TURNS, the next
 ones after each commit. Those that are marked `whole` are in every run, as is what a command names."""
-TURNS: Final = 3
+TURNS: Final = 4
 
 _spent: dict[str, list[float]] = defaultdict(list)
 _clock: Final = time.process_time
