@@ -37,6 +37,11 @@ _MOST: Final = 64
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+_HALVES: Final = {"__fp16": "half", "__bf16": "__nv_bfloat16"}
+"""What CUDA calls the types that our headers take for halves."""
+_HALF: Final = re.compile("|".join(_HALVES))
+
+
 def functions(unit: Unit, members: bool = False) -> Iterator[Node]:
     """The functions and function templates with a body, outside of the shim, in source order; those in structures, too,
     where `members` are wanted."""
@@ -83,7 +88,7 @@ def told(kernel: Node) -> str:
     names = [n.displayed if n.kind in _AROUND else n.name for n in _around(kernel) if n.kind != "LINKAGE_SPEC"]
     path = "::".join(name for name in (*reversed(names), kernel.name) if name and "(" not in name)
     given = kernel.template_arguments
-    return f"{path}<{', '.join(given)}>" if given or kernel.is_instance else path
+    return _HALF.sub(lambda m: _HALVES[m[0]], f"{path}<{', '.join(given)}>" if given or kernel.is_instance else path)
 
 
 def plain(path: str) -> str:

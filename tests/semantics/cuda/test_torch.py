@@ -45,8 +45,8 @@ NESTED: Final = f"""AT_DISPATCH_SWITCH(x.scalar_type(), "s", AT_DISPATCH_CASE(at
     ("dispatch", "types"),
     [
         (f'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "s", ({LAUNCH}));', "double, float"),
-        (f'AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.type(), "s", {LAUNCH});', "double, float, __fp16"),
-        (f'AT_DISPATCH_FLOATING_TYPES_AND2({HALVES}, x.type(), "s", {LAUNCH});', "double, float, __fp16, __bf16"),
+        (f'AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.type(), "s", {LAUNCH});', "double, float, half"),
+        (f'AT_DISPATCH_FLOATING_TYPES_AND2({HALVES}, x.type(), "s", {LAUNCH});', "double, float, half, __nv_bfloat16"),
         (f'AT_DISPATCH_INTEGRAL_TYPES(x.type(), "s", {LAUNCH});', "unsigned char, signed char, int, long long, short"),
         (NESTED, "int, long long"),
     ],
