@@ -226,6 +226,13 @@ def of_host(st: State, p: Node, path: str) -> bool:
     return True
 
 
+def in_fields(st: State, p: Node, path: str) -> None:
+    """Keep the lambdas in the fields of a structure that the host makes for a kernel."""
+    for f in p.fields if p.type.kind == "record" else ():
+        if not of_host(st, f, f"{path}.{f.name}"):
+            in_fields(st, f, f"{path}.{f.name}")
+
+
 def check_call(st: State, node: Node, callee: Node, given: Node | None) -> None:
     """Raises for the call of a lambda that was not made here, or whose types are not known from its text."""
     if callee.kind != "CXX_METHOD":

@@ -22,7 +22,7 @@ from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS, gives_reference, operand
 from semantics.cuda.shim import MOVES, in_shim
-from semantics.cuda.state import Place, State, This, Use, pointee_size
+from semantics.cuda.state import Fields, Place, State, This, Use, pointee_size
 
 _ADVICE: Final = "Write it as a device function."
 
@@ -50,7 +50,9 @@ def receiver(st: State, node: Node, callee: Node, use: Use) -> This | None:
         raise unsupported("an object whose expression changes something", given.loc, "Change it before.")
     if callee.is_static and in_shim(callee) and given is not None and not _is_name(given):
         discard(st, given)
-    elif (callee.is_static or is_lambda(callee.parent)) and given is not None and not _is_name(given):
+    elif (callee.is_static or is_lambda(callee.parent)) and not (
+        given is None or _is_name(given) or _is_passed(st, given)
+    ):
         raise unsupported("an object that is found by more than its name", given.loc, "Give it a name before.")
     if callee.is_static:
         return None
@@ -125,6 +127,17 @@ def _is_name(node: Node) -> bool:
         else:
             break
     return node.kind in ("DECL_REF_EXPR", "CXX_THIS_EXPR", "LAMBDA_EXPR")
+
+
+def _is_passed(st: State, given: Node) -> bool:
+    """Whether an object is a lambda in a structure that the kernel was passed, which is the only one of its type."""
+    while given.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(given.children) == 1:
+        given = given.children[0]
+    if given.kind != "MEMBER_REF_EXPR" or not is_lambda(given):
+        return False
+    if given.children:
+        return isinstance(place(st, given.children[0]), Fields)
+    return st.frame.this is not None and isinstance(st.frame.this.place, Fields)
 
 
 def _place(st: State, given: Node, callee: Node, use: Use) -> Place:

@@ -334,8 +334,9 @@ def _has_body(call: Node) -> bool:
 
 
 def _body(st: State, node: Node, seen: set[int]) -> Node | None:
-    """The body of the lambda that a variable holds; None from the second time on."""
-    kind = node.type_decl.identity if node.kind == "DECL_REF_EXPR" and is_lambda(node) else None
+    """The body of the lambda that a variable or a field holds; None from the second time on."""
+    names = node.kind in ("DECL_REF_EXPR", "MEMBER_REF_EXPR")
+    kind = node.type_decl.identity if names and is_lambda(node) else None
     if kind is None or kind in seen or kind not in st.lambdas:
         return None
     seen.add(kind)

@@ -45,7 +45,7 @@ from semantics.cuda.expressions import condition, discard, expr
 from semantics.cuda.functions import function_type, passed
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
-from semantics.cuda.lambdas import of_host
+from semantics.cuda.lambdas import in_fields, of_host
 from semantics.cuda.launches import Extent, sizes_of
 from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host
 from semantics.cuda.places import check_lengths, parameter
@@ -359,6 +359,7 @@ def _parameter(st: State, p: Node, name: str) -> None:
     if of_host(st, p, p.name):
         st.bindings[p.identity] = Parts(p.name, ())
         return
+    in_fields(st, p, name)
     place = parameter(st, name, t, p.loc)
     if not st.changed[p.identity] or st.borrows(place):
         st.bindings[p.identity] = place

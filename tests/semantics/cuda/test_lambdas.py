@@ -244,6 +244,26 @@ def test_one_that_the_host_makes_of_another_one(read: Reader) -> None:
         read(twice)
 
 
+def test_one_in_a_field_of_what_the_host_passes(read: Reader) -> None:
+    """The kernel has one of its type: another object of that, in memory, has other copies."""
+    text = "template <class F> struct Op { F f; int s; __device__ int operator()(int x) const { return f(x) * s; } };\n"
+    text += "template <class F, class G> struct Both { F a; G b;\n"
+    text += "  __device__ int operator()(int x) const { return a(b(x)); } };\n"
+    text += "template <class F> __device__ int call(F f, int x) { return f(x); }\n"
+    text += "template <class F> __global__ void k(int *A, F op, const F *more) { A[threadIdx.x] = BODY; }\n"
+    text += "void host(int *A, int n) { auto f = [=] __device__(int x) { return A[x + n]; };\n"
+    text += "  auto g = [=] __device__(int x) { return x ^ n; };\n"
+    text += "  Both<Op<decltype(f)>, Op<decltype(g)>> c{{f, 2}, {g, 3}}; k<<<1, 64>>>(A, c, &c); }\n"
+    for body in ("op(7)", "call(op, 7)", "op.a(op.b(7))", "(op.a).f((op.b.f)(7) * op.b.s) * op.a.s"):
+        found = show_stmt(read(text.replace("BODY", body)).kernel.body)
+        assert " ^ op.b.f.n" in found, found
+        assert "op.a.f.A[" in found, found
+        assert "op.a.f.n]" in found, found
+    for body in ("more[1](7)", "more->a.f(7)", "more[0].b(7) + op(7)"):
+        with pytest.raises(CudaError, match=NAMED):
+            read(text.replace("BODY", body))
+
+
 def test_lambdas_of_lambdas_have_an_end(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each calls the one before it twice."""
     monkeypatch.setattr(state, "MOST_PARTS", 256)
