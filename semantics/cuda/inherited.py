@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
 from typing import Final
 
-from semantics.cuda.clang import Node, Unit
+from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.shim import in_shim, own
 
 BASE: Final = "warpbound_base"
@@ -30,6 +31,19 @@ _SCOPES: Final = ("NAMESPACE", "STRUCT_DECL", "CLASS_DECL")
 
 def inherited(decl: Node, specifier: Node, i: int, of: int) -> Node | None:
     """The base class of an instance of a template that is its i-th of so many; None where that is not known."""
+    known, key = _known(decl.unit), (decl.identity, i, of)
+    if key not in known:
+        known[key] = _inherited(decl, specifier, i, of)
+    return known[key]
+
+
+@lru_cache(maxsize=UNITS)
+def _known(_: Unit) -> dict[tuple[int, int, int], Node | None]:
+    """The base classes that have been looked for in a unit: each method of an instance asks for them again."""
+    return {}
+
+
+def _inherited(decl: Node, specifier: Node, i: int, of: int) -> Node | None:
     named = _named(decl, specifier, i, of)
     if named is None:
         return None

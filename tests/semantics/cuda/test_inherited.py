@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, Reading
+from semantics.cuda import CudaError, Reading, inherited
+from semantics.cuda.clang import Node, Unit
 from tests.semantics.cuda.native import COMPILER, differences
 
 BEFORE = """
@@ -87,10 +88,18 @@ def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path)
     assert differences(read, BEFORE, BODIES, tmp_path) == []
 
 
-def test_where_it_lies_in_memory(read: Callable[..., Reading]) -> None:
+def test_where_it_lies_in_memory(read: Callable[..., Reading], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, find = list[tuple[Unit, int, int]](), inherited._inherited
+
+    def watched(decl: Node, specifier: Node, i: int, of: int) -> Node | None:
+        asked.append((decl.unit, decl.identity, i))
+        return find(decl, specifier, i, of)
+
+    monkeypatch.setattr(inherited, "_inherited", watched)
     reading = read(f"{BEFORE}__global__ void k(q::Twice<int> *S, int *A, int n) {{ A[0] = S[n].both(A); }}", "k")
     found = {a.name: (a.offset, a.stride) for a in reading.kernel.arrays if a.name.startswith("S.")}
     assert found == {"S.last": (0, 16), "S.stride": (4, 16), "S.own": (8, 16), "S.more": (12, 16)}
+    assert len(asked) == len({*asked}) > 0, "a base class is looked for once"
 
 
 def test_sizes_of_shared_objects(read: Callable[..., Reading]) -> None:
