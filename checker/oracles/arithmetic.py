@@ -30,7 +30,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import FALSE, TRUE, Expr, Op
+from logic.syntax import FALSE, TRUE, Const, Expr, Op, Var
 
 EXACT: Final = "closed-form"
 DEEPEST: Final = 4
@@ -250,6 +250,11 @@ def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:
             return entailed(a, facts, k) or entailed(b, facts, k)
         case Op("&&", (a, b)):
             return entailed(a, facts, k) and entailed(b, facts, k)
+        case Op("==", (Const(bool(a)), Const(bool(b)))):
+            return a == b
+        case Var() | Op("!", (Var(),)) | Op("==", (Var(), Const(bool()))):
+            if facts & _written(goal):
+                return True
     r = relation(goal)
     if r is None:
         return False
@@ -262,6 +267,15 @@ def entailed(goal: Expr, facts: frozenset[Expr], k: Knowledge) -> bool:
             return not substitute(r.poly, k.instead).terms or not unfolded(r.poly, k.defined).terms
         case "!=":
             return nonnegative(r.poly - 1, k) or nonnegative(r.poly * -1 - 1, k)
+
+
+def _written(literal: Expr) -> frozenset[Expr]:
+    """The ways to write that a variable is true, or that it is false."""
+    match literal:
+        case Op("!", (b,)) | Op("==", (b, Const(False))):
+            return frozenset((Op("!", (b,)), Op("==", (b, FALSE))))
+        case Op("==", (b, Const(True))) | b:
+            return frozenset((b, Op("==", (b, TRUE))))
 
 
 def entails(facts: tuple[Expr, ...], goal: P) -> Proved | None:

@@ -13,7 +13,7 @@ from checker.oracles.terms import value_of
 from logic.assertions import Launch, conj, launch_facts
 from logic.metrics import HARDWARE
 from logic.potentials import ZERO, Leaf, Poly, const, element_of, evaluate, floor_div, log2, max0, sym
-from logic.syntax import BUILTINS, FALSE, INT, Const, Expr, Op, Param, Tid, Var
+from logic.syntax import BUILTINS, FALSE, INT, TRUE, Const, Expr, Op, Param, Tid, Var
 from logic.typing import Signature
 from tests.examples import examples
 
@@ -72,6 +72,23 @@ def test_connectives_and_falsehood() -> None:
     assert entails(op("||", both, op("<", M, -5)), op(">=", N, 1), op("<", M, -2))
     assert entails(op("<", M, 0), FALSE)
     assert arithmetic.entails((), ()) is not None
+
+
+def test_truth_values() -> None:
+    b, c = Var("b"), Var("c")
+    true: list[Expr] = [b, op("==", b, TRUE)]
+    false: list[Expr] = [op("!", b), op("==", b, FALSE)]
+    for known, other in ((true, false), (false, true)):
+        for fact, goal in product(known, known):
+            assert entails(goal, fact)
+            assert entails(op("||", op("<", M, 0), goal), fact)
+        for fact, goal in product(known, other):
+            assert not entails(goal, fact)
+            assert not entails(op("||", op("<", M, 0), goal), fact)
+    assert not entails(c, b)
+    assert not entails(op("!", c), op("!", b))
+    assert entails(op("==", FALSE, FALSE))
+    assert not entails(op("==", FALSE, TRUE))
 
 
 def test_the_launch_is_known() -> None:
