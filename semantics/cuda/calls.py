@@ -34,6 +34,7 @@ from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import bases, check_objects, copies_itself, destroyed, guards, is_template
 from semantics.cuda.convert import based, called, common, convert, retyped, rounded, zero
+from semantics.cuda.copying import copies, copies_into, source
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.declarations import bind_pointer
 from semantics.cuda.errors import CudaError, unsupported
@@ -64,20 +65,7 @@ from semantics.cuda.places import (
 )
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.pointers import held as pointer_value
-from semantics.cuda.records import (
-    copied,
-    copies,
-    copies_into,
-    declared,
-    fill,
-    held,
-    initialised,
-    loaded,
-    put,
-    reference,
-    source,
-    values,
-)
+from semantics.cuda.records import copied, declared, fill, held, initialised, loaded, put, reference, values
 from semantics.cuda.regions import as_number, unit
 from semantics.cuda.regions import number as as_unit
 from semantics.cuda.regions import pointed as leads

@@ -16,6 +16,7 @@ from logic.syntax import (
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_when_made, check_array, destroyed, makes
 from semantics.cuda.convert import convert, zero
+from semantics.cuda.copying import undefined
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr, into
@@ -27,19 +28,7 @@ from semantics.cuda.order import check_order
 from semantics.cuda.picked import check_picked
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point, seen
-from semantics.cuda.records import (
-    declared,
-    fields,
-    fill,
-    held,
-    initialised,
-    put,
-    reference,
-    undefined,
-    union,
-    values,
-    variable,
-)
+from semantics.cuda.records import declared, fields, fill, held, initialised, put, reference, union, values, variable
 from semantics.cuda.regions import null, unit
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare, described

@@ -14,13 +14,14 @@ from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_when_made, bases, destroyed, is_virtual
 from semantics.cuda.compared import not_null
 from semantics.cuda.convert import convert, zero
+from semantics.cuda.copying import undefined
 from semantics.cuda.ctype import CType, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.families import destroyed_by, destroys_all
 from semantics.cuda.places import MOST, TIDS, anything, dropped, evaluate, frozen
 from semantics.cuda.pointers import address, deliver, recast
-from semantics.cuda.records import fill, undefined
+from semantics.cuda.records import fill
 from semantics.cuda.regions import region
 from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS

@@ -12,12 +12,13 @@ from logic.syntax import Const
 from semantics.cuda.bases import part
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import odd
+from semantics.cuda.copying import is_copy, undefined
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import discard
 from semantics.cuda.lambdas import check_call, copies_now, is_lambda
 from semantics.cuda.places import frozen, resolved
 from semantics.cuda.pointers import address, place
-from semantics.cuda.records import declared, fill, held, is_copy, kept, undefined, values
+from semantics.cuda.records import declared, fill, held, kept, values
 from semantics.cuda.scan import METHODS, is_this, listed, owner, targets
 from semantics.cuda.sequence import within
 from semantics.cuda.shapes import CASTS, gives_reference, operand

@@ -16,11 +16,12 @@ from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import acts_when_made, bases, initialiser, is_nameless, is_template, makes
 from semantics.cuda.convert import convert, zero
+from semantics.cuda.copying import source, undefined
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.places import MOST, member, store
 from semantics.cuda.pointers import address, deliver, referred
-from semantics.cuda.records import fill, source, undefined, zeroed
+from semantics.cuda.records import fill, zeroed
 from semantics.cuda.regions import null
 from semantics.cuda.state import Address, Place, State, This
 from semantics.cuda.virtual import mark

@@ -35,7 +35,6 @@ from semantics.cuda.bases import subobject
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import (
     bases,
-    copies_itself,
     holds,
     initialiser,
     is_nameless,
@@ -47,6 +46,7 @@ from semantics.cuda.classes import (
     odd,
 )
 from semantics.cuda.convert import based, called, convert, retyped, zero
+from semantics.cuda.copying import copies, is_copy, source, undefined
 from semantics.cuda.ctype import CType, innermost, scalar
 from semantics.cuda.errors import unsupported
 from semantics.cuda.expressions import condition, constant_of, expr
@@ -56,7 +56,7 @@ from semantics.cuda.places import MOST, element, evaluated, frozen, member, regi
 from semantics.cuda.pointers import address, deliver, fetch, place, referred
 from semantics.cuda.regions import null, number, pointed, unit
 from semantics.cuda.sequence import Unordered, within
-from semantics.cuda.shapes import CASTS, bare, described, elements, integer, is_base, lvalue, operand, temporary
+from semantics.cuda.shapes import CASTS, bare, described, elements, integer, is_base, lvalue, temporary
 from semantics.cuda.shim import in_shim, is_index
 from semantics.cuda.state import (
     Address,
@@ -343,62 +343,6 @@ def _at_once(st: State, p: Place, node: Node) -> tuple[str, Expr, CType] | None:
     return array, index, t
 
 
-def source(node: Node) -> Node:
-    """The expression whose value a structure is a copy of."""
-    while True:
-        inner: Node | None = None
-        if node.kind == "PAREN_EXPR":
-            inner = node.children[-1]
-        elif node.kind in CASTS:
-            inner = operand(node)
-        elif node.kind == "CALL_EXPR" and copies(node):
-            (inner,) = node.arguments
-        if inner is None or inner.type.kind != "record" or inner.type.name != node.type.name:
-            return node
-        node = inner
-
-
-def is_copy(node: Node) -> bool:
-    """Whether an expression makes a copy of a structure, or is a part of one: no other name for what is copied."""
-    while node.kind != "CALL_EXPR":
-        inner: Node | None = None
-        comma = node.kind == "BINARY_OPERATOR" and node.operator == ","
-        if comma or node.kind == "PAREN_EXPR" or (node.kind == "MEMBER_REF_EXPR" and node.children):
-            inner = node.children[-1]
-        elif node.kind == "ARRAY_SUBSCRIPT_EXPR":
-            inner = operand(node.children[0]) if node.children[0].kind in CASTS else None
-        elif node.kind in CASTS:
-            inner = operand(node)
-        if inner is None or inner.type.kind not in ("record", "array"):
-            return False
-        if node.kind in CASTS and node.kind != "UNEXPOSED_EXPR" and temporary(node):
-            return inner.kind != "INIT_LIST_EXPR"  # what has the values of a list is made here
-        node = inner
-    return copies(node)
-
-
-def copies(node: Node) -> bool:
-    """Whether a call makes a structure from another one of its kind, as the compiler does it."""
-    callee = node.referenced
-    if callee is None:  # a copy that is left out
-        own = len(node.children) == 1 and not copies_itself(node)
-    else:
-        own = callee.kind == "CONSTRUCTOR" and callee.is_defaulted
-    return own and len(node.arguments) == 1 and node.arguments[0].type.name == node.type.name
-
-
-def copies_into(node: Node) -> bool:
-    """Whether a call assigns one structure to another, as the compiler does it."""
-    callee = node.referenced
-    return callee is not None and callee.name == "operator=" and callee.is_defaulted
-
-
-def undefined(node: Node) -> bool:
-    """Whether a structure is made without a value: if it is declared so, it has none, else it is zero."""
-    callee = node.referenced if node.kind == "CALL_EXPR" else None
-    return callee is not None and callee.kind == "CONSTRUCTOR" and callee.is_defaulted and not node.arguments
-
-
 def values(st: State, node: Node, use: Use = "part") -> list[Value]:
     """The scalars of the structure that an expression gives."""
     node = source(node)
@@ -606,6 +550,8 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     part = None if part is None else source(part)
     if t.kind == "array" and scalar(innermost(t)) and (part is None or part.kind == "INIT_LIST_EXPR"):
         return _in_order(st, [partial(_converted, st, e, innermost(t), use) for e in elements(part, t)])
+    if t.kind == "array" and t.inner is not None and innermost(t).kind == "record":
+        return _structures(st, field, part, loc, use)
     if t.kind == "record" and part is None:
         return _given(st, field, (), loc, use)
     if t.kind == "record" and part is not None and part.kind == "INIT_LIST_EXPR":
@@ -613,6 +559,26 @@ def _field(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use)
     if t.kind == "record" and part is not None and part.type.name == t.name:
         return values(st, part, use)
     raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
+
+
+def _structures(st: State, field: Node, part: Node | None, loc: Loc | None, use: Use) -> list[Value]:
+    """The values for an array of structures in a list: what is left out is zero."""
+    t, own = field.type, field.type_decl
+    given = () if part is None else part.children
+    rows = t.inner is not None and t.inner.kind == "array" and bool(given)
+    listed = part is None or part.kind == "INIT_LIST_EXPR"
+    alike = all(g.kind == "INIT_LIST_EXPR" or g.type.name == own.type.name for g in given)
+    size = innermost(t).size
+    if makes(own) or is_union(own) or rows or not (listed and alike and size and t.size <= MOST * size):
+        raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
+    count = t.size // size
+    parts = [partial(_one_of, st, own, g, use) for g in given]
+    parts += [partial(_given, st, own, (), loc, use)] * (count - len(given))
+    return _in_order(st, parts)
+
+
+def _one_of(st: State, own: Node, part: Node, use: Use) -> list[Value]:
+    return _listed(st, own, part, use) if part.kind == "INIT_LIST_EXPR" else values(st, part, use)
 
 
 def _empty(st: State, field: Node, loc: Loc | None, use: Use) -> list[Value]:

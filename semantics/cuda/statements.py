@@ -70,6 +70,7 @@ from logic.syntax import (
 from semantics.cuda.assembly import KINDS as ASSEMBLY
 from semantics.cuda.assembly import assembly
 from semantics.cuda.clang import Node
+from semantics.cuda.copying import source
 from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr, into
@@ -101,7 +102,7 @@ from semantics.cuda.jumps import (
 from semantics.cuda.modular import Reduced, renamed
 from semantics.cuda.parked import left, shows
 from semantics.cuda.pointers import address, deliver, place
-from semantics.cuda.records import fill, initialised, moved, reference, source
+from semantics.cuda.records import fill, initialised, moved, reference
 from semantics.cuda.scan import count_changes
 from semantics.cuda.scopes import leave, left_by, scoped
 from semantics.cuda.sections import sections

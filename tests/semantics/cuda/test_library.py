@@ -498,3 +498,27 @@ def test_what_is_told_of_types_is_as_libraries_have_it(read: Read) -> None:
     writes = "".join(f"A[{i}] = {claim}; " for i, claim in enumerate(ARE))
     lowered = show_stmt(read(f"{head}__global__ void k(int *A) {{ {writes}}}\n").kernel.body)
     assert lowered.splitlines() == [f"A[{i}] <- 1;" for i in range(len(ARE))]
+
+
+ARRAYS: Final = """#include <array>
+struct P { float x, y; }; struct Seg { P ends[2]; int id; };
+struct Own { int n; __device__ Own() : n(1) {} }; struct Has { Own own[2]; };
+__global__ void k(float *A, int n) { BODY }
+"""
+
+
+def test_lists_for_arrays_of_structures(read: Read, refused: Callable[[str, str], None]) -> None:
+    """What is in a list is evaluated, once and in its order."""
+    for body, written in (
+        ("std::array<std::array<float, 4>, 4> m{}; m[n & 3][1] = A[2]; A[0] = m[1][n & 3];", "t <- A[2];"),
+        ("P q{4.f, 5.f}; Seg s{{q, {A[n]}}, 8}; A[s.id] = s.ends[n & 1].x;", "s.id <- 8;"),
+        (
+            "Seg s{{{A[1], A[2]}, {A[3]}}, 7}; Seg t = s; A[t.id] = t.ends[1].y;",
+            "t <- A[1];\nt_1 <- A[2];\nt_2 <- A[3];\n",
+        ),
+    ):
+        found = show_stmt(read(ARRAYS.replace("BODY", body)).kernel.body)
+        assert written in found, found
+        assert found.count("A[2]") + found.count("A[n]") == 1, found
+    refused(ARRAYS.replace("BODY", "Has h{{Own()}}; A[h.own[0].n] = 1;"), "a value for the field 'own'")
+    refused(ARRAYS.replace("BODY", "Seg s{1, 2, 3, 4}; A[s.id] = 1;"), "a value for the field 'ends'")
