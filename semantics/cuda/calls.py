@@ -632,7 +632,7 @@ def _body(st: State, callee: Node, body: Node, use: Use, made: Node) -> Expr | P
     last = body.children[-1] if body.children else None
     if (
         t.kind != "void"
-        and (t.kind != "record" or (in_shim(callee) and not _with_arrays(made)))
+        and (t.kind != "record" or (in_shim(callee) and not _with_arrays(made) and not copies_itself(made)))
         and last is not None
         and last.kind == "RETURN_STMT"
         and last.children

@@ -292,10 +292,15 @@ template <class _Tp> HD constexpr const _Tp &as_const(_Tp &x) noexcept { return 
 template <class _Tp> HD constexpr _Tp *addressof(_Tp &x) noexcept { return &x; }
 template <class _Tp> HD _Tp min(_Tp, type_identity_t<_Tp>); template <class _Tp> HD _Tp max(_Tp, type_identity_t<_Tp>);
 template <class _Tp> HD constexpr _Tp clamp(_Tp x, type_identity_t<_Tp> low, type_identity_t<_Tp> high) {
+  static_assert(!__is_class(_Tp), "clamp of a class gives a place, which is not known");
   return x < low ? low : high < x ? high : x;
 }
-template <class _Tp> HD void swap(_Tp &a, _Tp &b) { _Tp t = a; a = b; b = t; }
-template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up y) { _Tp t = x; x = y; return t; }
+template <class _Tp> HD void swap(_Tp &a, _Tp &b) {
+  _Tp t = static_cast<_Tp &&>(a); a = static_cast<_Tp &&>(b); b = static_cast<_Tp &&>(t);
+}
+template <class _Tp, class _Up = _Tp> HD _Tp exchange(_Tp &x, _Up &&y) {
+  _Tp t = static_cast<_Tp &&>(x); x = static_cast<_Up &&>(y); return t;
+}
 template <class _Tp, class _Up> struct pair {
   typedef _Tp first_type; typedef _Up second_type;
   _Tp first; _Up second;
@@ -430,7 +435,6 @@ template <class _Tp> struct optional {
   HD constexpr optional(nullopt_t) : held(), full(false) {}
   HD constexpr optional(const _Tp &x) : held(x), full(true) {}
   HD void operator=(nullopt_t) { full = false; }
-  HD void operator=(const _Tp &x) { held = x; full = true; }
   HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
   HD void reset() { full = false; }
   HD constexpr bool has_value() const { return full; } HD constexpr explicit operator bool() const { return full; }
@@ -445,7 +449,7 @@ template <class _Tp> HD constexpr optional<_Tp> make_optional(_Tp x) { return op
 #define BINARY(N, R, OP) template <class _Tp = void> struct N { \
   HD constexpr R operator()(const _Tp &a, const _Tp &b) const { return a OP b; } }; \
   template <> struct N<void> { template <class _Tp, class _Up> \
-  HD constexpr auto operator()(_Tp a, _Up b) const -> decltype(a OP b) { return a OP b; } };
+  HD constexpr auto operator()(const _Tp &a, const _Up &b) const -> decltype(a OP b) { return a OP b; } };
 BINARY(plus, _Tp, +) BINARY(minus, _Tp, -) BINARY(multiplies, _Tp, *) BINARY(divides, _Tp, /) BINARY(modulus, _Tp, %)
 BINARY(equal_to, bool, ==) BINARY(not_equal_to, bool, !=) BINARY(less, bool, <) BINARY(less_equal, bool, <=)
 BINARY(greater, bool, >) BINARY(greater_equal, bool, >=) BINARY(logical_and, bool, &&) BINARY(logical_or, bool, ||)
@@ -563,8 +567,9 @@ template <class _Tp> HD constexpr bool has_single_bit(_Tp x) { return x != 0 && 
 template <class _Tp> HD _Tp bit_floor(_Tp x) { return x == 0 ? x : (_Tp)((_Tp)1 << (bit_width(x) - 1)); }
 template <class _Tp> HD _Tp bit_ceil(_Tp x) { return x < 2 ? (_Tp)1 : (_Tp)((_Tp)1 << bit_width((_Tp)(x - 1))); }
 
-struct identity { template <class _Tp> HD constexpr _Tp operator()(_Tp x) const { return x; } };
-template <class _Fn, class... _Tp> HD constexpr auto invoke(_Fn &&f, _Tp &&... x) -> decltype(f(x...)) { return f(x...); }
+struct identity { template <class _Tp> HD constexpr _Tp &&operator()(_Tp &&x) const { return static_cast<_Tp &&>(x); } };
+template <class _Fn, class... _Tp>
+HD constexpr auto invoke(_Fn &&f, _Tp &&... x) -> decltype(f(static_cast<_Tp &&>(x)...)) { return f(static_cast<_Tp &&>(x)...); }
 namespace numbers {
 #define VALUE(N, X) template <class _Tp> constexpr _Tp N##_v = X; constexpr double N = X;
 VALUE(pi, 3.14159265358979323846) VALUE(e, 2.71828182845904523536) VALUE(sqrt2, 1.41421356237309504880)

@@ -9,6 +9,7 @@ import pytest
 
 from logic.syntax import Const, Write, statements
 from semantics.cuda import Reading
+from tests.semantics.cuda.lowered import Lowered, at_lane
 
 TYPES: Final = ("int", "unsigned", "long", "long long", "unsigned long long", "float", "double")
 
@@ -75,3 +76,66 @@ def test_a_constant_of_a_type_is_as_the_language_has_it(
     read: Callable[..., Reading], constant: str, value: int
 ) -> None:
     assert _value(read, constant) == value
+
+
+HEAD: Final = """\
+#include <cuda/cmath>
+#include <cuda/functional>
+#include <cuda/std/functional>
+#include <cuda/std/optional>
+#include <cuda/std/utility>
+#include <thrust/functional.h>
+struct Told {
+  int v; __device__ Told(int v) : v(v) {} __device__ Told(const Told &x) : v(x.v + 100) {}
+  __device__ Told(Told &&x) : v(x.v + 7) { x.v = -1; }
+  __device__ void operator=(const Told &x) { v = x.v + 1000; }
+  __device__ void operator=(Told &&x) { v = x.v + 70; x.v = -2; }
+  __device__ int operator+(const Told &x) const { return v + x.v; }
+};
+struct Pair { int x = 5, y = 6; };
+"""
+"""A class that tells how it was copied."""
+
+VALUES: Final = {
+    "r = cuda::round_up((unsigned char)250, (unsigned char)16);": 0,
+    "r = cuda::round_up((short)32767, (short)2);": -32768,
+    "r = sizeof(cuda::ceil_div((unsigned char)9, (unsigned char)4));": 1,
+    "r = cuda::round_down((unsigned char)250, 16);": 240,
+    "r = thrust::maximum<unsigned char>()(300, 9);": 44,
+    "r = thrust::minimum<unsigned char>()(300, 290);": 34,
+    "r = thrust::maximum<>()(3, 4ll);": 4,
+    "r = cuda::maximum<>()((short)3, 2u);": 3,
+    "r = thrust::square<unsigned char>()(20);": 144,
+    "r = thrust::square<>()((short)300);": 24464,
+    "cuda::std::optional<int> o = 3; o = {}; r = o ? 5 : 6;": 6,
+    "cuda::std::optional<Pair> o; o = {}; r = o ? 5 : 6;": 6,
+    "cuda::std::optional<Pair> o; o = Pair{1, 2}; r = o->y;": 2,
+    "cuda::std::optional<unsigned char> o; o = 300; r = *o;": 44,
+    "Told a(5), b(6); cuda::std::swap(a, b); r = a.v * 1000 + b.v;": 76082,
+    "Told a(5); r = cuda::std::identity()(a).v;": 5,
+    "Told a(5), b(6); r = cuda::std::plus<>()(a, b);": 11,
+    "r = cuda::std::invoke([](Told x) { return x.v; }, Told(5));": 5 + 7,
+}
+"""What statements leave in r, as nvcc 13.0 has it."""
+
+
+def test_headers_compute_what_those_of_cuda_do(read: Callable[..., Reading]) -> None:
+    body = "".join(f"{{ long long r; {s} A[{i}] = r; }}\n" for i, s in enumerate(VALUES))
+    kernel = read(f"{HEAD}__global__ void k(long long *A) {{\n{body}}}\n").kernel
+    state = Lowered(at_lane(kernel, lane=0, n=0, lanes=1))
+    state.run(kernel.body)
+    assert {s: state.cell("A", i) for i, s in enumerate(VALUES)} == VALUES
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("Told a(5), b = cuda::std::exchange(a, 9); A[0] = b.v;", "whose constructor says what a copy is"),
+        ("Told a(5), b = cuda::std::clamp(a, a, a); A[0] = b.v;", "clamp of a class"),
+    ],
+)
+def test_what_depends_on_how_often_a_class_is_copied_is_refused(
+    refused: Callable[[str, str], None], body: str, words: str
+) -> None:
+    told = HEAD.replace("int operator+", "bool operator<(const Told &x) const; __device__ int operator+")
+    refused(f"{told}__global__ void k(int *A) {{ {body} }}\n", words)
