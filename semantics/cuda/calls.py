@@ -575,9 +575,20 @@ def _default(parameters: Sequence[Node], argument: Node, loc: Loc | None) -> Nod
     Raises for one that does more than have a value."""
     found = [c for p in parameters for c in p.children if not c.kind.endswith(("_REF", "_ATTR", "_DECL"))]
     parts = [n for c in found for n in c.walk()]
-    if not found or any(targets(n) or n.kind in ("CALL_EXPR", "LAMBDA_EXPR", "StmtExpr") for n in parts):
+    odd = (
+        n
+        for n in parts
+        if targets(n) or n.kind in ("LAMBDA_EXPR", "StmtExpr") or (n.kind == "CALL_EXPR" and not _makes_record(n))
+    )
+    if not found or any(odd):
         raise unsupported("this default argument", loc, "Pass it.")
     return argument if isinstance(argument.evaluate(), int) else found[-1]
+
+
+def _makes_record(node: Node) -> bool:
+    """Whether a call makes an object by a constructor, or copies one."""
+    made = node.referenced
+    return node.type.kind == "record" and (made.kind == "CONSTRUCTOR" if made is not None else copies(node))
 
 
 def _bind(st: State, node: Node, callee: Node, use: Use, parts: Unordered) -> None:

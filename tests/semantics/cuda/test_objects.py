@@ -19,6 +19,7 @@ template <class T> __device__ Span<T> operator+(Span<T> const &x, Span<T> const 
   return Span<T>(x.low + y.low, x.up + y.up); }
 struct Kept { int v; __device__ Kept(const int &x) : v(2 * x) {} };
 __device__ Kept kept(int n) { return Kept(n + 1); }
+struct Two { int a, b; };
 template <class T, int N> struct Vec {
   T v[N];
   __device__ Vec(T x) { for (int i = 0; i < N; i++) v[i] = x; }
@@ -73,6 +74,8 @@ struct Complex {
   __device__ Complex operator*(const Complex &o) const { return Complex(re * o.re - im * o.im, re * o.im + im * o.re); }
   __device__ Complex &operator*=(const Complex &o) { *this = *this * o; return *this; }
 };
+__device__ int given(int n, Complex z = Complex(2, 3), Two t = {4}) { z *= z; return z.re * n + z.im + t.a + t.b; }
+template <class T> __device__ int later(T n, const Complex &z = T(5), Two t = Two{6, 7}) { return n + z.re + t.b; }
 class Stack {
   int data[8]; int top;
 public:
@@ -146,6 +149,7 @@ BODIES = [
     "Complex z(1), t(2); const Complex &r = (t = z); t.re = 9; A[0] = r.re;",
     "Stack s; auto f = [&](int x) { s.push(x); s.push(x + 1); }; f(1); f(n); A[0] = s.pop() * 10; A[1] = s.pop();",
     "Complex z(1, 2); Complex *p = &z; p->re = 4; *p *= Complex(0, 1); A[0] = z.re + 10 * (*p).im;",
+    "A[0] = given(n) + given(n, Complex(4), {1}) * 10; Complex z(3); A[1] = given(1, z) + later(n) * 10 + later(1, 2);",
 ]  # fmt: skip
 
 
