@@ -2,6 +2,7 @@
    so nothing is known of their size. `cuda::std` has the same. */
 #pragma once
 #pragma push_macro("HD")
+#pragma push_macro("LAID")
 #pragma push_macro("LATER")
 #pragma push_macro("TRAIT")
 #pragma push_macro("VALUE")
@@ -364,15 +365,20 @@ template <class _Tp, size_t n> HD constexpr _Tp max(const _Tp (&x)[n]) { return 
 
 /* Tuples: a field for each element. Only for arrays has `tuple_size` an answer: of tuples and pairs, the fields are what
    a declaration of several names takes apart. */
+#define LAID(...) __w_OURS(tuple) typedef typename _laid<__VA_ARGS__>::type _type;
+template <class... _Tp> struct _laid {
+  static_assert(!(__is_empty(_Tp) || ...), "how large a tuple with an empty class is is up to the library");
+  typedef int type;
+};
 template <class... _Tp> struct tuple;
 template <> struct tuple<> { __w_OURS(tuple) };
-template <class _Ap> struct tuple<_Ap> { __w_OURS(tuple) _Ap e0; };
-template <class _Ap, class _Bp> struct tuple<_Ap, _Bp> { __w_OURS(tuple) _Ap e0; _Bp e1; };
-template <class _Ap, class _Bp, class _Cp> struct tuple<_Ap, _Bp, _Cp> { __w_OURS(tuple) _Ap e0; _Bp e1; _Cp e2; };
-template <class _Ap, class _Bp, class _Cp, class _Dp> struct tuple<_Ap, _Bp, _Cp, _Dp> { __w_OURS(tuple)
+template <class _Ap> struct tuple<_Ap> { LAID(_Ap) _Ap e0; };
+template <class _Ap, class _Bp> struct tuple<_Ap, _Bp> { LAID(_Ap, _Bp) _Ap e0; _Bp e1; };
+template <class _Ap, class _Bp, class _Cp> struct tuple<_Ap, _Bp, _Cp> { LAID(_Ap, _Bp, _Cp) _Ap e0; _Bp e1; _Cp e2; };
+template <class _Ap, class _Bp, class _Cp, class _Dp> struct tuple<_Ap, _Bp, _Cp, _Dp> { LAID(_Ap, _Bp, _Cp, _Dp)
   _Ap e0; _Bp e1; _Cp e2; _Dp e3;
 };
-template <class _Ap, class _Bp, class _Cp, class _Dp, class _Ep> struct tuple<_Ap, _Bp, _Cp, _Dp, _Ep> { __w_OURS(tuple)
+template <class _Ap, class _Bp, class _Cp, class _Dp, class _Ep> struct tuple<_Ap, _Bp, _Cp, _Dp, _Ep> { LAID(_Ap, _Bp, _Cp, _Dp, _Ep)
   _Ap e0; _Bp e1; _Cp e2; _Dp e3; _Ep e4;
 };
 #if __cplusplus >= 201703L
@@ -581,9 +587,14 @@ VALUE(ln10, 2.30258509299404568402) VALUE(log10e, 0.43429448190325182765)
 #if __cplusplus > 201703L
 namespace std { using namespace _newer; }
 #endif
-namespace cuda { namespace std { using namespace ::std; using namespace ::_newer; } }
+namespace cuda { namespace std {
+using namespace ::std; using namespace ::_newer;
+constexpr size_t _aligned(size_t size, size_t most = 16) { return most > size ? _aligned(size, most / 2) : most; }
+template <size_t size, size_t align = _aligned(size)> struct aligned_storage : ::std::aligned_storage<size, align> {};
+} }
 }
 #pragma pop_macro("HD")
+#pragma pop_macro("LAID")
 #pragma pop_macro("LATER")
 #pragma pop_macro("TRAIT")
 #pragma pop_macro("VALUE")

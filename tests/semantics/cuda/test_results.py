@@ -79,10 +79,13 @@ def test_a_constant_of_a_type_is_as_the_language_has_it(
 
 
 HEAD: Final = """\
+#include <cuda/atomic>
 #include <cuda/cmath>
 #include <cuda/functional>
 #include <cuda/std/functional>
 #include <cuda/std/optional>
+#include <cuda/std/tuple>
+#include <cuda/std/type_traits>
 #include <cuda/std/utility>
 #include <thrust/functional.h>
 struct Told {
@@ -93,6 +96,7 @@ struct Told {
   __device__ int operator+(const Told &x) const { return v + x.v; }
 };
 struct Pair { int x = 5, y = 6; };
+struct None {};
 """
 """A class that tells how it was copied."""
 
@@ -115,6 +119,11 @@ VALUES: Final = {
     "Told a(5); r = cuda::std::identity()(a).v;": 5,
     "Told a(5), b(6); r = cuda::std::plus<>()(a, b);": 11,
     "r = cuda::std::invoke([](Told x) { return x.v; }, Told(5));": 5 + 7,
+    "r = sizeof(cuda::atomic<char>);": 4,
+    "r = sizeof(cuda::atomic<short, cuda::thread_scope_block>);": 4,
+    "r = alignof(cuda::atomic<Pair>);": 8,
+    "r = sizeof(cuda::std::aligned_storage<3>::type);": 4,
+    "r = sizeof(cuda::std::aligned_storage<12>::type) + alignof(cuda::std::aligned_storage<12>::type);": 24,
 }
 """What statements leave in r, as nvcc 13.0 has it."""
 
@@ -132,10 +141,10 @@ def test_headers_compute_what_those_of_cuda_do(read: Callable[..., Reading]) -> 
     [
         ("Told a(5), b = cuda::std::exchange(a, 9); A[0] = b.v;", "whose constructor says what a copy is"),
         ("Told a(5), b = cuda::std::clamp(a, a, a); A[0] = b.v;", "clamp of a class"),
+        ("A[0] = sizeof(cuda::std::tuple<int, None>);", "up to the library"),
+        ("A[0] = sizeof(cuda::atomic<float4>);", "a large atomic has a lock"),
     ],
 )
-def test_what_depends_on_how_often_a_class_is_copied_is_refused(
-    refused: Callable[[str, str], None], body: str, words: str
-) -> None:
+def test_what_is_up_to_the_library_is_refused(refused: Callable[[str, str], None], body: str, words: str) -> None:
     told = HEAD.replace("int operator+", "bool operator<(const Told &x) const; __device__ int operator+")
     refused(f"{told}__global__ void k(int *A) {{ {body} }}\n", words)
