@@ -57,11 +57,16 @@ def check_order(st: State, loc: Loc | None, parts: Sequence[Node], calls: bool =
 
 def check_index(st: State, node: Node) -> None:
     """The same for `a[i]`. Two fields of one object are apart, which the array that it is in does not tell:
-    `data[top++]`."""
+    `data[top++]`. A name alone reads nothing of its array: `a[atomicAdd(a, 1)]`."""
     base, index = map(_inner, node.children)
     if index.kind == "UNARY_OPERATOR" and index.operator in _STEPS and _beside(base, _inner(index.children[0])):
         return
-    check_order(st, node.loc, node.children)
+    named = base.kind == "DECL_REF_EXPR" and (base.type.kind == "array" or isinstance(_bound(st, base), Address))
+    acts = [n for n in _evaluated(index) if targets(n) and not (n.kind == "UNARY_OPERATOR" and n.operator == "&")]
+    if named and index.acts and all(map(_atomic, acts)):
+        _apart(_written(st, index), [_found_by(st, base)], node.loc)
+    else:
+        check_order(st, node.loc, node.children)
 
 
 def _beside(one: Node, other: Node) -> bool:

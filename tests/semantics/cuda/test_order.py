@@ -71,6 +71,8 @@ ORDERED = [  # since C++17; what was in another order before
 ]
 
 REFUSED = [
+    "A[A[0]++] = n;",
+    "a = B; a[atomicAdd((a = A), 1)] = n;",
     "(a += 2)[a - A] = 1;",
     "y = (a = B) == a;",
     "y = (a = B) == b;",
@@ -123,6 +125,9 @@ REFUSED = [
 
 READ = [
     "x = x + 1;",
+    "A[atomicAdd(A, 1) + 1] = n;",
+    "A[n] = A[atomicAdd(&A[0], 1) & 7];",
+    "__shared__ int s[9]; s[atomicAdd(s, 1)] = n;",
     "x = y = x;",
     "x = ++x % n;",
     "x = (x = 5) + 1;",
