@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -136,27 +136,27 @@ class Tally:
         return shared + (int(np.sum(own, axis=0).max()) if own else 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Prices:
-    """A metric's prices as whole numbers, multiples of 1 / `unit`."""
+    """A metric's prices as whole numbers, multiples of 1 / `unit`: of what is `fixed`, and of accesses of each count so
+    far, by their constants. `_statements` are those of a program's statements, the last one's that was asked about."""
 
     metric: Metric
     unit: int
+    fixed: Mapping[str, int]
+    _counted: dict[str, list[int]] = field(default_factory=dict)
+    _statements: list[tuple[Mapping[int, Counter[str]], dict[object, int]]] = field(default_factory=list)
 
     def costs(self, tally: Tally, statements: Mapping[int, Counter[str]]) -> NDArray[Any]:
         """The cost of each warp, in units."""
-        fixed = {c: self._whole(self.metric.cost(c)) for c in FIXED}
-        prices: dict[object, int] = {s: sum(fixed[c] * n for c, n in terms.items()) for s, terms in statements.items()}
-        prices["div"] = fixed["div"]
+        prices = self._of(statements)
         shared = sum(prices[what] * n for what, n in tally.all.items())
-        shared += sum(self._whole(self.metric.count(c, n)) * times for (c, n), times in tally.accesses.items())
+        shared += sum(self._counts(c, n)[n] * times for (c, n), times in tally.accesses.items())
         parts: list[tuple[NDArray[Any], list[int]]] = [
             (counts[:, None], [prices[what]]) for what, counts in tally.some.items() if prices[what]
         ]
-        parts += [
-            (table, [self._whole(self.metric.count(c, n)) for n in range(table.shape[1])])
-            for c, table in tally.by_count.items()
-        ]
+        tables = ((table, self._counts(c, table.shape[1] - 1)[: table.shape[1]]) for c, table in tally.by_count.items())
+        parts += [(table, row) for table, row in tables if any(row)]
         most = shared + sum(int(counts.max()) * sum(row) for counts, row in parts)
         kind: type[Any] = np.int64 if most < LIMIT else object
         total = np.full(tally.warps, shared, kind)
@@ -168,12 +168,25 @@ class Prices:
         """A cost in units as a rational."""
         return Fraction(cost, self.unit)
 
-    def _whole(self, price: Fraction) -> int:
-        return int(price * self.unit)
+    def _of(self, statements: Mapping[int, Counter[str]]) -> dict[object, int]:
+        """The prices of statements, and of diverging."""
+        if not self._statements or self._statements[0][0] is not statements:
+            found: dict[object, int] = {
+                s: sum(self.fixed[c] * n for c, n in terms.items()) for s, terms in statements.items()
+            }
+            self._statements[:] = [(statements, found | {"div": self.fixed["div"]})]
+        return self._statements[0][1]
+
+    def _counts(self, constant: str, most: int) -> list[int]:
+        """The prices of accesses with so many sectors or conflicts, at least up to `most`."""
+        known = self._counted.setdefault(constant, [])
+        known += (int(self.metric.count(constant, n) * self.unit) for n in range(len(known), most + 1))
+        return known
 
 
 def prices(metric: Metric) -> Prices:
     """The prices of a metric over their common denominator."""
     parts = [metric.cost(c) for c in FIXED]
     parts += [part for c in COUNTED if (line := metric.counted.get(c)) for part in (line.slope, line.offset)]
-    return Prices(metric, math.lcm(*(p.denominator for p in parts)))
+    unit = math.lcm(*(p.denominator for p in parts))
+    return Prices(metric, unit, {c: int(metric.cost(c) * unit) for c in FIXED})
