@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 
 from checker.kernel import updated
@@ -31,10 +33,37 @@ from logic.syntax import Assign, Assume, Expr, Var, statements, written
 from logic.syntax import substitute as replaced
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A loop in the context of a kernel, whatever the metric: the same where it is the same node."""
+
+    node: Cycle
+    context: Context
+    wide: bool
+
+    def _parts(self) -> tuple[int, int, int, int, str, bool]:
+        context = self.context
+        return id(self.node), id(context.sigma), id(context.launch), id(context.hardware), context.scope, self.wide
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+
 def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
     / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
-    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read."""
+    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read.
+
+    Each loop around it asks again, and so do all metrics and attempts."""
+    return list(_measured(_Asked(node, context, wide)))
+
+
+@lru_cache(maxsize=1 << 9)
+def _measured(asked: _Asked) -> list[Poly]:
+    node, context, wide = asked.node, asked.context, asked.wide
     facts = said(node.invariant.p, context)
     changed, found = written(node.body.stmt), dict[Poly, None]()
     for over in lengths(node, context, wide):

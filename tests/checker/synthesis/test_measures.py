@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
 from checker.notation import parse_outline
 from checker.oracles import Oracles
+from checker.synthesis import measures
 from checker.synthesis.flow import analyse
 from checker.synthesis.measures import partings
 from checker.synthesis.nodes import Cycle
+from logic.assertions import Context
+from logic.metrics import METRICS
 from logic.potentials import Poly, const, evaluate, sym
 from logic.syntax import Param, Var
 from tests.checker.synthesis.bounded import HEADER
@@ -43,3 +51,24 @@ def test_lanes_that_part_in_no_turn_of_their_own_or_are_not_known_to() -> None:
     assert parted("x * 3", N - X - 5, N - X) is None
     assert parted("x + 1", N - X, N - X) is None
     assert parted("x + 1", N - X - const(1), N - X) is not None
+
+
+def test_what_a_loop_measures_is_found_once_for_all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, lengths = list[tuple[Context, bool]](), measures.lengths
+
+    def watched(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]:
+        asked.append((context, wide))
+        return lengths(node, context, wide)
+
+    monkeypatch.setattr(measures, "lengths", watched)
+    outline = parse_outline(f"{HEADER}x <- 0; while (x < n) {{ A[x] <- 1; x <- x + 2; }}\nend", "k.qhl")
+    (node,) = (node for node in analyse(outline, Oracles()).nodes if isinstance(node, Cycle))
+    one = outline.context
+    first = measures.measures(node, one)
+    assert first == measures.measures(node, replace(one, metric=METRICS["steps"])) != []
+    assert measures.measures(node, one, wide=True) != first
+    narrow = replace(one, launch=replace(one.launch, block=(32, 1, 1)))
+    assert measures.measures(node, narrow) == first
+    first.clear()
+    assert measures.measures(node, one) != []
+    assert asked == [(one, False), (one, True), (narrow, False)]
