@@ -12,7 +12,7 @@ from checker.synthesis import chases
 from checker.synthesis.counters import before, factor, moves, per_turn, steps
 from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
-from checker.synthesis.nodes import Cycle, Step, opening
+from checker.synthesis.nodes import Cycle, Setting, Step, opening
 from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
@@ -34,22 +34,16 @@ from logic.syntax import substitute as replaced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """A loop in the context of a kernel, whatever the metric: the same where it is the same node."""
+class _Loop:
+    """A loop, the same where it is the same node."""
 
     node: Cycle
-    context: Context
-    wide: bool
-
-    def _parts(self) -> tuple[int, int, int, int, str, bool]:
-        context = self.context
-        return id(self.node), id(context.sigma), id(context.launch), id(context.hardware), context.scope, self.wide
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._parts() == other._parts()
+        return isinstance(other, _Loop) and self.node is other.node
 
     def __hash__(self) -> int:
-        return hash(self._parts())
+        return id(self.node)
 
 
 def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
@@ -58,12 +52,12 @@ def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
     wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read.
 
     Each loop around it asks again, and so do all metrics and attempts."""
-    return list(_measured(_Asked(node, context, wide)))
+    return list(_measured(_Loop(node), Setting(context), wide))
 
 
 @lru_cache(maxsize=1 << 9)
-def _measured(asked: _Asked) -> list[Poly]:
-    node, context, wide = asked.node, asked.context, asked.wide
+def _measured(loop: _Loop, setting: Setting, wide: bool) -> list[Poly]:
+    node, context = loop.node, setting.context
     facts = said(node.invariant.p, context)
     changed, found = written(node.body.stmt), dict[Poly, None]()
     for over in lengths(node, context, wide):

@@ -7,12 +7,29 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from checker.synthesis.outline import Block, Branch, Item, Loop, Partial, Plain, bare, strip
-from logic.assertions import P, X
+from logic.assertions import Context, P, X
 from logic.derivation import Value
 from logic.potentials import Poly
 from logic.rules import SPLIT, UNROLL
 from logic.source import Loc
 from logic.syntax import Assign, Assume, Expr, Op, Skip, Stmt, Sync, While, Write
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """The context of a flow but for the metric: two are the same where they are made of the same objects."""
+
+    context: Context
+
+    def _parts(self) -> tuple[int, int, int, str]:
+        context = self.context
+        return id(context.sigma), id(context.launch), id(context.hardware), context.scope
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Setting) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import chain, pairwise, product
 from math import prod
 
 from checker import limits
 from checker.synthesis.guards import by_lane, distances, lane_ends, rows_of
-from checker.synthesis.nodes import Cut, Flow, Fork, Node, State, Step
+from checker.synthesis.nodes import Cut, Flow, Fork, Node, Setting, State, Step
 from logic.assertions import Context, P, X, conj, opaque
 from logic.comparisons import as_expr
 from logic.facts import Facts, said, unfolded
@@ -263,7 +263,7 @@ def _tests(fork: Fork, uniform: Callable[[Expr], bool], context: Context) -> Ran
         turned = fork.cond.op == "||"
         conds = conj((Op("!", (fork.cond,)) if turned else fork.cond,), sigma)
     changed = frozenset(x for side in sides for x in written(side))
-    tests = [_agreed(cond, changed, uniform) or _test(cond, fork.before, changed, context) for cond in conds]
+    tests = [_agreed(cond, changed, uniform) or _test(cond, fork.before, changed, Setting(context)) for cond in conds]
     if None in tests or not any(test and test.gap for test in tests):
         return None
     rows = rows_of(context)
@@ -279,12 +279,13 @@ def _agreed(cond: Expr, changed: frozenset[str], uniform: Callable[[Expr], bool]
     return None
 
 
-def _test(cond: Expr, before: State, changed: frozenset[str], context: Context) -> Test | None:
+@lru_cache(maxsize=1 << 10)  # asked by all metrics, and by each attempt at one
+def _test(cond: Expr, before: State, changed: frozenset[str], setting: Setting) -> Test | None:
     """A comparison that parts lanes, if it is about nothing that is changed."""
     if not isinstance(cond, Op) or cond.op not in ORDERS:
         return None
-    p, x, sigma = before.p, before.x, context.sigma
-    facts = said(p, context)
+    context, p, x = setting.context, before.p, before.x
+    sigma, facts = context.sigma, said(p, context)
     found = lane_ends(cond, x, context, facts, sigma, by_warps=True)
     if len(found) != 1:
         return None

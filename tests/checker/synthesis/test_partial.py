@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from checker.oracles import Oracles
 from checker.synthesis.bound import find_bounds
+from checker.synthesis.guards import lane_ends
 from checker.synthesis.outline import Outline, bare
-from logic.assertions import Context, Launch
+from logic.assertions import Context, Launch, X
+from logic.facts import Facts
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import evaluate
-from logic.syntax import Param
-from logic.typing import check_kernel
+from logic.syntax import Expr, Param
+from logic.typing import Signature, check_kernel
 from semantics.grid import run
 from tests.checker.synthesis.bounded import of_body
 
@@ -52,6 +55,23 @@ def test_no_lane_is_paid_for_on_both_sides(
     assert all(cost <= bound for cost, bound in zip(costs, paid, strict=True))
     assert max(paid) == most
     assert max(costs) == dearest
+
+
+def test_the_ends_of_lanes_are_found_once_for_all_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[object]()
+
+    def watched(cond: Expr, x: X, context: Context, facts: Facts, sigma: Signature, by_warps: bool = False) -> object:
+        asked.append(cond)
+        return lane_ends(cond, x, context, facts, sigma, by_warps)
+
+    monkeypatch.setattr("checker.synthesis.partial.lane_ends", watched)
+    k = of_body(tmp_path, "if (t < n) B[16 * t] = 1; else B[t + 2] = 1;")
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1), (None, None, None)))
+    metrics = [METRICS["sectors"], replace(METRICS["sectors"], name="own")]
+    first, second = find_bounds(Outline(k, context, bare(k.body)), metrics, Oracles(), judge=False)
+    assert first.q == second.q
+    assert first.q is not None
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
