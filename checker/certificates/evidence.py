@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from checker import recheck
 from checker.certificates.judge import decided, facts, frozen, implied, judge
-from checker.oracles import farkas
+from checker.oracles import farkas, known
 from checker.oracles.terms import with_fresh
 from checker.oracles.windows import windows
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
@@ -86,7 +86,7 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
 
 def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
     """Facts that follow from P, with their proofs, about all that stands in the way of seeing the value of e."""
-    have = farkas.given(p, context)
+    have = known.given(p, context)
     if (contradiction := farkas.absurd(have)) is not None:
         return [{"goal": expression(farkas.NEVER), "by": [contradiction]}]
     to, goals, rows = judge(context), list[Expr](), list[Json]()
@@ -145,7 +145,7 @@ def _beside(p: P, x: X, e: Expr, context: Context) -> set[Leaf]:
     return {t for c in found for t in subterms(c) if isinstance(t, Var) and t.name in x and sigma.locals[t.name] == INT}
 
 
-def _ends(have: farkas.Given, context: Context) -> Iterator[Expr]:
+def _ends(have: known.Given, context: Context) -> Iterator[Expr]:
     """Polynomials that are nonnegative because of where threadIdx begins and ends by P."""
     for tid, size in zip((Tid("x"), Tid("y"), Tid("z")), context.launch.block, strict=True):
         low, high = (farkas.least(sym(tid) * sign, have) for sign in (1, -1))
@@ -283,7 +283,7 @@ def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:
         return
     mine = {a for a in leaves(poly) if not isinstance(a, Param) and not (isinstance(a, Var) and a.name in o.x)}
     own = of_terms(t for t in poly.terms if leaves(Poly((t,))) & mine)
-    low, rest = farkas.least(own, farkas.given(o.p, context)), as_expr(poly - own, bases=True)
+    low, rest = farkas.least(own, known.given(o.p, context)), as_expr(poly - own, bases=True)
     if low is not None and rest is not None:
         yield Op("+", (rest, Const(ceil(low)))) if ceil(low) else rest
 

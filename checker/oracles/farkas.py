@@ -7,22 +7,22 @@ what stands inside max(0, .). An LP finds the coefficients, exactly. docs/certif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, floor, gcd, lcm
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from checker.oracles import lp
 from checker.oracles.factors import is_factor, mixed, named, nearest, parts, pays, shared, ways
-from checker.oracles.instances import Instance, by_depth, instances, with_ends
+from checker.oracles.instances import by_depth
+from checker.oracles.known import Fact, Given, given, stated
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.terms import choosing, numeric, truths, with_fresh
-from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj, launch_facts
+from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj
 from logic.comparisons import differences
-from logic.contracts import Contract, elements_in
-from logic.facts import equations
+from logic.contracts import elements_in
 from logic.polynomials import Rational, over
 from logic.potentials import (
     OPERATED,
@@ -30,7 +30,6 @@ from logic.potentials import (
     Apply,
     Atom,
     Floor,
-    Leaf,
     Log2,
     Max0,
     Poly,
@@ -40,11 +39,9 @@ from logic.potentials import (
     const,
     leaves,
     log2,
-    of_expr,
-    substitute,
 )
-from logic.syntax import TRUE, Const, Expr, Op, Param, Var, put, subterms
-from logic.terms_as_json import expression, named_leaves, potential
+from logic.syntax import TRUE, Const, Expr, Op, put, subterms
+from logic.terms_as_json import expression, potential
 
 Json = Any
 
@@ -66,51 +63,10 @@ MAX_EXPONENT: Final = 50
 """Nor logarithms with larger numbers."""
 
 MAX_KEPT: Final = 2**14
-"""Linear programs whose solutions are kept: two of three are asked for again, by other questions. And conditions of
-which what they say is: each holds at many points. Proofs tell no places, so what equal ones say is the same."""
-
-MAX_GIVEN: Final = 256
-"""Sets of facts whose knowledge is kept: a proof asks of the same ones for each of its side conditions there."""
+"""Linear programs whose solutions are kept: two of three are asked for again, by other questions."""
 
 NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A polynomial that is nonnegative, and how the certificate names it; or what is `told` of elements of arrays, by
-    contracts; or one that is not 0: `apart`."""
-
-    poly: Poly
-    name: Json
-    told: Callable[[tuple[Apply, ...]], Iterable[Instance]] | None = None
-    apart: Poly | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The knowledge from P and the launch: the values of leaves, as the facts `leaf == value`, and all that is
-    nonnegative, in which these are put: variables first, and then numbers, also in what variables are worth."""
-
-    values: tuple[tuple[Leaf, Poly, Expr], ...]
-    facts: list[Fact]
-
-    def put(self, p: Poly) -> Poly:
-        """p with what leaves are worth."""
-        return _put(p, self.values)
-
-    def puts(self, proof: Json, goal: Poly) -> Json:
-        """A proof of what a goal is with the leaves' worth, as one of the goal; None of None."""
-        if proof is None:
-            return None
-        used, facts = named_leaves(proof) | {*leaves(goal)}, []
-        for leaf, value, fact in self.values:
-            if leaf in used:
-                used |= {*leaves(value)}
-                facts.append(fact)
-        for fact in reversed(facts):
-            proof = {"put": expression(fact), "then": proof}
-        return proof
 
 
 def _told(elements: tuple[Apply, ...], have: Iterable[Fact], shown: list[Fact]) -> Iterator[Fact]:
@@ -168,9 +124,9 @@ def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: 
         proofs = [_shown(poly, have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
-    stated, entries = _stated(p, context), []
+    told, entries = stated(p, context), []
     for g in goal:
-        if g in stated:
+        if g in told:
             continue
         polys = [poly for poly, _ in differences(g)] if g != TRUE and numeric(g, truths(context.sigma)) else []
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
@@ -239,77 +195,13 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
     return cases
 
 
-def given(p: P, context: Context) -> Given:
-    """The knowledge from P and the launch facts: of leaves that are one number, of variables that are one polynomial in
-    parameters, and in every comparison of integers."""
-    return _given(_stated(p, context), context.launch.contracts, truths(context.sigma))
-
-
-@lru_cache(maxsize=MAX_GIVEN)
-def _given(stated: P, contracts: tuple[Contract, ...], named: frozenset[str]) -> Given:
-    said = [_said(e) for e in stated]
-    equal = [(leaf, q, e) for e, s in zip(stated, said, strict=True) for leaf, q in s.equal]
-    numbers = _once((leaf, q, q, e) for leaf, q, e in equal if q.is_constant)
-    known = {leaf for leaf, _, _ in numbers}
-    told = ((x, _put(q, numbers), q, e) for x, q, e in equal if isinstance(x, Var) and x not in known)
-    values = (*_once(row for row in told if all(_is_parameter(a) for a in atoms(row[1]))), *numbers)
-    own = [s for e, s in zip(stated, said, strict=True) if numeric(e, named)]
-    facts = [Fact(_put(poly, values), ["fact", s.name, sign]) for s in own for poly, sign in s.pairs]
-    facts += [Fact(ZERO, s.name, apart=_put(s.apart, values)) for s in own if s.apart is not None]
-
-    @lru_cache(maxsize=MAX_GIVEN)
-    def of_contracts(elements: tuple[Apply, ...]) -> list[Instance]:
-        some = instances(contracts, with_ends(contracts, elements))
-        return [Instance(_put(poly, values), tuple(_put(p, values) for p in needs), name) for poly, needs, name in some]
-
-    facts += [Fact(ZERO, [], of_contracts)] * bool(contracts)
-    return Given(values, facts)
-
-
-class Said(NamedTuple):
-    """The content of a condition: leaves' values, what is nonnegative, a difference that is not 0; and its name."""
-
-    equal: tuple[tuple[Leaf, Poly], ...]
-    pairs: tuple[tuple[Poly, str], ...]
-    apart: Poly | None
-    name: Json
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _said(e: Expr) -> Said:
-    equal = tuple((leaf, q) for leaf, value in equations((e,)) if (q := of_expr(value)) is not None)
-    p, q = map(of_expr, e.args) if isinstance(e, Op) and e.op == "!=" else (None, None)
-    return Said(equal, (*differences(e),), None if p is None or q is None else p - q, expression(e))
-
-
-def _stated(p: P, context: Context) -> P:
-    """All conditions that a proof may use."""
-    return (*p, *launch_facts(context.launch, context.hardware, context.scope))
-
-
-def _once(rows: Iterable[tuple[Leaf, Poly, Poly, Expr]]) -> tuple[tuple[Leaf, Poly, Expr], ...]:
-    """Leaves, values and facts of those leaves of which all rows say the same: leaf, what it comes to, value, fact."""
-    found: dict[Leaf, dict[Poly, tuple[Poly, Expr]]] = {}
-    for leaf, worth, value, fact in rows:
-        found.setdefault(leaf, {}).setdefault(worth, (value, fact))
-    return tuple((leaf, *next(iter(ways.values()))) for leaf, ways in found.items() if len(ways) == 1)
-
-
-def _put(p: Poly, values: Iterable[tuple[Leaf, Poly, Expr]]) -> Poly:
-    """p with the values of leaves, one after the other."""
-    for leaf, value, _ in values:
-        p = substitute(p, {leaf: value})
-    return p
-
-
-def _is_parameter(a: Atom) -> bool:
-    return isinstance(a, Sym) and isinstance(a.leaf, Param)
-
-
 def _shown(goal: Poly, have: Given) -> Json:
     """An arithmetic proof of goal >= 0 from what is given, or None."""
     whole = have.put(goal)
-    return have.puts(_prove(whole, have.facts), goal)
+    proof = have.puts(_prove(whole, have.facts), goal)
+    if proof is not None or (deeper := have.defined(whole)) is None:
+        return proof
+    return deeper.puts(_prove(deeper.put(goal), deeper.facts), goal)
 
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:

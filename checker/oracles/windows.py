@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, product
-from math import ceil, floor
+from math import ceil, floor, gcd
 from typing import Final
 
-from checker.oracles import farkas
+from checker.oracles import farkas, known
 from checker.oracles.instances import instances, with_ends
 from checker.oracles.terms import with_fresh
 from logic.assertions import Context, P, X, abstracted
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements_in
-from logic.polynomials import Rational
-from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, leaves, of_expr, substitute, sym
+from logic.polynomials import Rational, over
+from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, floor_div, leaves, of_expr, substitute, sym
 from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
 
 MOST: Final = 6
@@ -35,14 +35,22 @@ def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tu
             return
     have = None
     for whole, start in beginnings(index, p, x, context):
-        have = have or farkas.given(p, context)
-        beyond = farkas.least(start - whole, have)
-        low = as_expr(start, bases=True)
+        have = have or known.given(p, context)
+        low, beyond = as_expr(start, bases=True), _least(start - whole, have)
         if low is None or beyond is None or ceil(-beyond) > most:
             continue
-        below = farkas.least(whole - start, have)
+        below = _least(whole - start, have)
         if below is not None and below >= 0:
             yield low, floor(-beyond)
+
+
+def _least(p: Poly, have: known.Given) -> Rational | None:
+    """The least that a polynomial may be, by facts and as all of its terms are multiples of a number."""
+    found, rest = farkas.least(p, have), p - p.constant
+    apart = gcd(*(c.numerator for _, c in rest.terms)) if all(c.denominator == 1 for _, c in rest.terms) else 1
+    if found is None or apart < 2:
+        return found
+    return ceil(over(found - p.constant, apart)) * apart + p.constant
 
 
 def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly, Poly]]:
@@ -110,8 +118,14 @@ def _least_of(a: Atom, sign: Rational, said: list[Poly], x: X, context: Context)
     ends = [] if _named(at_first, x) or (sign < 0 and isinstance(a, Sym)) else [at_first]
     for q in said:
         c = dict(q.terms).get((a,), 0)
-        if c in (1, -1) and c * sign > 0 and not _own(rest := q - atom(a) * c, x):
-            ends.append(rest * -c)
+        if c * sign > 0 and not _own(rest := q - atom(a) * c, x):
+            if c in (1, -1):
+                ends.append(rest * -c)
+            elif isinstance(a, Sym) and all(
+                int(n) == n for n in (c, *(d for _, d in rest.terms))
+            ):  # c * i >= n, rounded
+                step = abs(int(c))
+                ends.append(floor_div(const(step - 1) - rest, step) if c > 0 else floor_div(rest, step))
     return [*dict.fromkeys(ends)]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from checker.certificates.judge import decided, implied
 from checker.notation import parse_expr, parse_potential
-from checker.oracles import Oracles, factors, farkas
+from checker.oracles import Oracles, factors, farkas, known
 from logic.assertions import AtLeast, Context, Entails, Launch, Proved, Refuted, Uniform, assume, conj, launch_facts
 from logic.comparisons import differences
 from logic.contracts import Contract, element
@@ -517,7 +517,7 @@ def test_what_was_found_before_is_named_by_the_facts_at_hand(products: bool) -> 
     n, x = sym(Param("n")), sym(Var("x"))
     goal = n * x if products else n + x
     for first, second in (("a", "b"), ("c", "d")):
-        facts = [farkas.Fact(n, first), farkas.Fact(x, second)]
+        facts = [known.Fact(n, first), known.Fact(x, second)]
         assert farkas.prove(goal, facts) == {
             "sum": [["1", [first, second]]] if products else [["1", [first]], ["1", [second]]]
         }
@@ -557,7 +557,7 @@ def test_what_is_given_depends_on_types_contracts_and_the_launch() -> None:
         replace(CONTEXT, launch=replace(CONTEXT.launch, contracts=(one,))),
         replace(CONTEXT, launch=Launch((8, 1, 1), (1, 1, 1))),
     ]
-    sizes = [len(farkas.given(p, context).facts) for context in settings_ * 2]
+    sizes = [len(known.given(p, context).facts) for context in settings_ * 2]
     assert sizes[:4] == sizes[4:]
     assert sizes[1] < sizes[0] < sizes[2]
     four, eight = (
@@ -575,8 +575,8 @@ def test_a_condition_is_read_once_for_all_points_where_it_holds(monkeypatch: pyt
         read.append(show(e))
         return differences(e)
 
-    monkeypatch.setattr(farkas, "differences", counted)
-    farkas._said.cache_clear()
+    monkeypatch.setattr(known, "differences", counted)
+    known._said.cache_clear()
     for other in ("y == 7", "y >= x"):
         p = (parse_expr("x < n - 2 * y", SIGMA), parse_expr(other, SIGMA))
         assert farkas.proof(AtLeast(p, frozenset(), sym(Param("n")), sym(Var("x")) + sym(Var("y")) * 2), CONTEXT)
@@ -667,6 +667,12 @@ def test_a_choice_that_a_fact_has_too(p: str, goal: str, holds: bool) -> None:
         ("x == 4 * blockIdx.x + y; y == tid.x", "(n ^ x) >= 0", False),
         ("x == 4 * blockIdx.x + y; n >= 0", "(n ^ x) >= 0", False),
         ("x == 4 * blockIdx.x + y; y == tid.x; n >= 0", "(n | x) >= x", True),
+        ("y == n % 8; x == n - y", "x % 8 == 0", True),
+        ("x == n - y; y == n % 8", "x % 4 == 0", True),
+        ("y == n % 8; x == n - y + 1", "x % 8 == 0", False),
+        ("y == n % 4; x == n - y", "x % 8 == 0", False),
+        ("x == y; y == x", "x % 8 == 0", False),
+        ("x == y + 8; y == x - 8; y == n / 2 * 8", "x % 8 == 0", True),
     ],
 )
 def test_what_a_law_needs_follows_from_facts_one_by_one(p: str, goal: str, holds: bool) -> None:

@@ -30,3 +30,15 @@ def test_lanes_that_are_active_in_a_window_alone(step: int, low: int, high: int,
             dearest = max(dearest, len({y // by * 4 // 32 for y in active}))
     assert dearest <= int(bounded.valid(found).constant) == most
     assert dearest == most or step > 1
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1, 1), (2, 2)])
+def test_lanes_that_facts_of_multiples_tell(rows: int, most: int) -> None:
+    """Of packs of 8 elements, that which the end of a row is in: what is between two multiples of 8 is none."""
+    tests = f"((y + {rows}) * 8 > n && y * 8 + 3 < n)"
+    found = bounded.result(f"y <- 32 * blockIdx.x + tid.x; if {tests} {{ x <- A[y * 8 + 3 + n]; }} else {{ skip; }}")
+    dearest = 0
+    for n in range(100, 132):
+        ys = [y for y in range(32) if (y + rows) * 8 > n and y * 8 + 3 < n]
+        dearest = max(dearest, len({(y * 8 + 3 + n) * 4 // 32 for y in ys}))
+    assert dearest <= int(bounded.valid(found).constant) == most
