@@ -1,4 +1,4 @@
-"""What an arithmetic proof may use: the values of leaves, and what is nonnegative, by P and the launch."""
+"""The knowledge that an arithmetic proof may use: values of leaves, and what is nonnegative, by P and the launch."""
 
 from __future__ import annotations
 
