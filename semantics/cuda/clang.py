@@ -61,6 +61,8 @@ class Diagnostic:
     message: str
     loc: Loc | None
     offset: int
+    notes: tuple[Loc, ...] = ()
+    """Where the template that it is in is used, from the inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,11 @@ class Unit:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
         told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
-        return [Diagnostic(d.spelling, *self.place(d.location)) for d in told]
+        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d)) for d in told]
+
+    def _notes(self, error: Any) -> tuple[Loc, ...]:
+        asked = (self.place(n.location)[0] for n in error.children if n.spelling.endswith("requested here"))
+        return tuple(loc for loc in asked if loc is not None)
 
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
+from logic.source import Loc
 from semantics.cuda.clang import Diagnostic, Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.extended import check_widths
@@ -19,7 +20,7 @@ from semantics.cuda.families import destroyed_by, overriding
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
 from semantics.cuda.parse import MISSING
-from semantics.cuda.shim import in_shim, own, own_files
+from semantics.cuda.shim import in_shim, is_shim, own, own_files
 
 _CUDA: Final = (
     r"cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|math_functions|vector_types"
@@ -46,6 +47,9 @@ _CONDITION: Final = re.compile(
 )
 _ASKED: Final = re.compile(rb"\b(__has_\w+)\s*\([^()]*\)")
 """Questions to the compiler in conditions, such as `__has_include(..)`; they are no macros."""
+
+_ASSERTED: Final = re.compile(r"static assertion failed(?: due to requirement '.*')?: ")
+"""What clang says before the words of an assertion."""
 
 _LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq", "##")
 """Words in conditions that are no macros."""
@@ -84,7 +88,8 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     mattering = list(islice(filter(reach.matters, errors), MOST_TOLD + 1))
     if mattering:
         first, *others = mattering
-        raise CudaError(first.message, first.loc, " ".join(filter(None, (advice, _others(first, others)))))
+        told, loc = _for_users(first)
+        raise CudaError(told, loc, " ".join(filter(None, (advice, _others(first, others)))))
     for decl in _doubted(unit):
         if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)
@@ -93,6 +98,14 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     check_widths(unit, used, lambda: reach.words, _macros(unit), _declarations)
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
+
+
+def _for_users(error: Diagnostic) -> tuple[str, Loc | None]:
+    """The words of an error, and its place: of one in our headers, where a source uses what it is in."""
+    if error.loc is None or not is_shim(error.loc.file):
+        return error.message, error.loc
+    users = (loc for loc in error.notes if not is_shim(loc.file))
+    return _ASSERTED.sub("", error.message), next(users, error.loc)
 
 
 def _others(first: Diagnostic, others: Sequence[Diagnostic]) -> str:

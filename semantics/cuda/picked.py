@@ -17,11 +17,17 @@ _PICKING: Final = ("min", "max", "clamp")
 def check_picked(st: State, value: Node) -> None:
     """Raises where a reference to this expression is one to an argument that may change, or that is read anew."""
     call = inmost(value)
+    if call.kind == "CONDITIONAL_OPERATOR" or (call.kind == "BINARY_OPERATOR" and call.operator == ","):
+        for way in call.children[1:]:
+            check_picked(st, way)
+        return
     callee = call.referenced if call.kind == "CALL_EXPR" else None
     if callee is None or callee.name not in _PICKING or not in_shim(callee) or len(call.arguments) < 2:
         return
     if callee.parent is None or callee.parent.kind != "NAMESPACE":
         return  # CUDA's own give numbers
+    for argument in call.arguments:
+        check_picked(st, argument)
     if not all(_steady(st, argument) for argument in call.arguments):
         told = f"a reference to what '{callee.name}' gives, which is one of its arguments,"
         raise unsupported(told, value.loc, "Make it a variable, without '&'.")

@@ -2,6 +2,7 @@
    so nothing is known of their size. `cuda::std` has the same. */
 #pragma once
 #pragma push_macro("HD")
+#pragma push_macro("CHOSEN")
 #pragma push_macro("LAID")
 #pragma push_macro("LATER")
 #pragma push_macro("TRAIT")
@@ -291,7 +292,18 @@ template <class _Tp> HD constexpr remove_reference_t<_Tp> &&move(_Tp &&x) noexce
 }
 template <class _Tp> HD constexpr const _Tp &as_const(_Tp &x) noexcept { return x; }
 template <class _Tp> HD constexpr _Tp *addressof(_Tp &x) noexcept { return &x; }
-template <class _Tp> HD _Tp min(_Tp, type_identity_t<_Tp>); template <class _Tp> HD _Tp max(_Tp, type_identity_t<_Tp>);
+#define CHOSEN(N, ...) \
+  template <class _Tp> HD enable_if_t<!__is_class(_Tp), _Tp> N(_Tp, type_identity_t<_Tp>); \
+  template <class _Tp> HD constexpr enable_if_t<__is_class(_Tp), _Tp> N(const _Tp &a, const type_identity_t<_Tp> &) { \
+    static_assert(!__is_class(_Tp), #N " of a class gives a place, which is not known: compare by an operator"); \
+    return a; \
+  } \
+  template <class _Tp, class _Fn> \
+  HD constexpr enable_if_t<!__is_class(_Tp), _Tp> N(const _Tp &a, const type_identity_t<_Tp> &b, _Fn less) { \
+    return __VA_ARGS__ ? b : a; \
+  }
+CHOSEN(min, less(b, a)) CHOSEN(max, less(a, b))
+#undef CHOSEN
 template <class _Tp> HD constexpr _Tp clamp(_Tp x, type_identity_t<_Tp> low, type_identity_t<_Tp> high) {
   static_assert(!__is_class(_Tp), "clamp of a class gives a place, which is not known");
   return x < low ? low : high < x ? high : x;
@@ -594,6 +606,7 @@ template <size_t size, size_t align = _aligned(size)> struct aligned_storage : :
 } }
 }
 #pragma pop_macro("HD")
+#pragma pop_macro("CHOSEN")
 #pragma pop_macro("LAID")
 #pragma pop_macro("LATER")
 #pragma pop_macro("TRAIT")

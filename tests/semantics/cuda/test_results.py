@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from logic.syntax import Const, Write, statements
-from semantics.cuda import Reading
+from semantics.cuda import CudaError, Reading
 from tests.semantics.cuda.lowered import Lowered, at_lane
 
 TYPES: Final = ("int", "unsigned", "long", "long long", "unsigned long long", "float", "double")
@@ -118,6 +118,8 @@ VALUES: Final = {
     "Told a(5), b(6); cuda::std::swap(a, b); r = a.v * 1000 + b.v;": 76082,
     "Told a(5); r = cuda::std::identity()(a).v;": 5,
     "Told a(5), b(6); r = cuda::std::plus<>()(a, b);": 11,
+    "r = cuda::std::min(3, 5, cuda::std::greater<int>());": 5,
+    "r = cuda::std::max(3, 5, [](int x, int y) { return x > y; });": 3,
     "r = cuda::std::invoke([](Told x) { return x.v; }, Told(5));": 5 + 7,
     "r = sizeof(cuda::atomic<char>);": 4,
     "r = sizeof(cuda::atomic<short, cuda::thread_scope_block>);": 4,
@@ -141,6 +143,7 @@ def test_headers_compute_what_those_of_cuda_do(read: Callable[..., Reading]) -> 
     [
         ("Told a(5), b = cuda::std::exchange(a, 9); A[0] = b.v;", "whose constructor says what a copy is"),
         ("Told a(5), b = cuda::std::clamp(a, a, a); A[0] = b.v;", "clamp of a class"),
+        ("A[0] = cuda::std::max(Pair{}, Pair{}).x;", "max of a class"),
         ("A[0] = sizeof(cuda::std::tuple<int, None>);", "up to the library"),
         ("A[0] = sizeof(cuda::atomic<float4>);", "a large atomic has a lock"),
     ],
@@ -148,3 +151,13 @@ def test_headers_compute_what_those_of_cuda_do(read: Callable[..., Reading]) -> 
 def test_what_is_up_to_the_library_is_refused(refused: Callable[[str, str], None], body: str, words: str) -> None:
     told = HEAD.replace("int operator+", "bool operator<(const Told &x) const; __device__ int operator+")
     refused(f"{told}__global__ void k(int *A) {{ {body} }}\n", words)
+
+
+def test_an_error_in_a_header_of_ours_is_told_where_it_is_used(read: Callable[..., Reading]) -> None:
+    text = (
+        "#include <algorithm>\nstruct S { int x; };\n__global__ void k(int *A) {\n  A[0] = std::max(S{}, S{}).x;\n}\n"
+    )
+    with pytest.raises(CudaError, match=r"^max of a class") as caught:
+        read(text)
+    assert caught.value.loc is not None
+    assert (caught.value.loc.file.rpartition("/")[2], caught.value.loc.line) == ("x.cu", 4)
