@@ -50,7 +50,7 @@ from semantics.cuda.methods import arguments, exact, is_virtual_call, operands, 
 from semantics.cuda.modular import Integer, integer, modulo, operation, stripped
 from semantics.cuda.objects import default, members, own_fields
 from semantics.cuda.order import check_order, right_first
-from semantics.cuda.picked import check_picked
+from semantics.cuda.picked import PICKING, check_picked
 from semantics.cuda.places import (
     TIDS,
     anything,
@@ -398,6 +398,8 @@ def _of_values(st: State, node: Node, callee: Node, name: str, use: Use) -> Expr
         x = expr(st, args[0], within(use))
         n = Op("int", (Op(f"call:{TO_INT[name]}", (x,), node.loc) if TO_INT[name] else x,), node.loc)
         return library.clamped(n, callee.result, node.loc)
+    if name in PICKING and library.takes_structures(node):
+        raise unsupported(f"'{name}' of structures", node.loc, "Compare them by an operator.")
     if name in OPERATORS and (name != "__hadd" or callee.result.kind == "base"):  # of whole numbers it is their mean
         return _operated(st, node, callee.result, name, use)
     if name in SAME:

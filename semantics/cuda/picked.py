@@ -11,7 +11,7 @@ from semantics.cuda.shapes import inmost, lvalue
 from semantics.cuda.shim import in_shim
 from semantics.cuda.state import State
 
-_PICKING: Final = ("min", "max", "clamp")
+PICKING: Final = ("min", "max", "clamp")
 
 
 def check_picked(st: State, value: Node) -> None:
@@ -22,7 +22,7 @@ def check_picked(st: State, value: Node) -> None:
             check_picked(st, way)
         return
     callee = call.referenced if call.kind == "CALL_EXPR" else None
-    if callee is None or callee.name not in _PICKING or not in_shim(callee) or len(call.arguments) < 2:
+    if callee is None or callee.name not in PICKING or not in_shim(callee) or len(call.arguments) < 2:
         return
     if callee.parent is None or callee.parent.kind != "NAMESPACE":
         return  # CUDA's own give numbers

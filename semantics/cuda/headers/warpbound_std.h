@@ -293,19 +293,15 @@ template <class _Tp> HD constexpr remove_reference_t<_Tp> &&move(_Tp &&x) noexce
 template <class _Tp> HD constexpr const _Tp &as_const(_Tp &x) noexcept { return x; }
 template <class _Tp> HD constexpr _Tp *addressof(_Tp &x) noexcept { return &x; }
 #define CHOSEN(N, ...) \
-  template <class _Tp> HD enable_if_t<!__is_class(_Tp), _Tp> N(_Tp, type_identity_t<_Tp>); \
-  template <class _Tp> HD constexpr enable_if_t<__is_class(_Tp), _Tp> N(const _Tp &a, const type_identity_t<_Tp> &) { \
-    static_assert(!__is_class(_Tp), #N " of a class gives a place, which is not known: compare by an operator"); \
-    return a; \
-  } \
+  template <class _Tp> HD _Tp N(_Tp, type_identity_t<_Tp>); \
   template <class _Tp, class _Fn> \
   HD constexpr enable_if_t<!__is_class(_Tp), _Tp> N(const _Tp &a, const type_identity_t<_Tp> &b, _Fn less) { \
     return __VA_ARGS__ ? b : a; \
   }
 CHOSEN(min, less(b, a)) CHOSEN(max, less(a, b))
 #undef CHOSEN
-template <class _Tp> HD constexpr _Tp clamp(_Tp x, type_identity_t<_Tp> low, type_identity_t<_Tp> high) {
-  static_assert(!__is_class(_Tp), "clamp of a class gives a place, which is not known");
+template <class _Tp>
+HD constexpr enable_if_t<!__is_class(_Tp), _Tp> clamp(_Tp x, type_identity_t<_Tp> low, type_identity_t<_Tp> high) {
   return x < low ? low : high < x ? high : x;
 }
 template <class _Tp> HD void swap(_Tp &a, _Tp &b) {
