@@ -172,6 +172,9 @@ Fill = Callable[[Mapping[str, str]], Mapping[str, Contents]]
 Most = Callable[[Bounded, Input, Mapping[str, Contents]], Fraction]
 """The most that a run with these contents of arrays may cost. Raises SourceError for an input that says nothing."""
 
+Ran = dict[str, tuple[list[Fraction], int] | None]
+"""What inputs cost under each of some claims, and how much work it was to see that; None for one that cannot be run."""
+
 
 def command(path: str, given: Input, options: Sequence[str] = ()) -> str:
     """The command that runs an input again."""
@@ -198,17 +201,19 @@ def find_witnesses(
     effort: int = limits.EFFORT,
     stale: int = limits.STALE,
     most: Most | None = None,
+    ran: Ran | None = None,
 ) -> list[Witness | None]:
     """For each claim the best witness found: the one with the least ratio, and of those the first. The claims are about
     one launch, each about one metric.
 
     `at` fixes parameters, sizes of the launch, and elements of arrays, which the data of every run then have; `first`
     are inputs to begin with; None where no input could be run. `most` is what runs are held against in place of the
-    bound: the search does not end where one reaches it. Raises Overrun.
+    bound: the search does not end where one reaches it. `ran` are inputs that an earlier search for these claims ran,
+    maybe at another point, and gets those that this one runs. Raises Overrun.
     """
     if not claims:
         return []
-    search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0), most)
+    search = _Search(kernel, claims, fill, dict(at or {}), random.Random(0), most, ran)
     end = time.thread_time() + limits.SEARCH_SECONDS
     vain = 0
     for count, given in enumerate(search.inputs(first)):
@@ -266,6 +271,7 @@ class _Search:
         at: dict[str, int],
         rng: random.Random,
         most: Most | None = None,
+        ran: Ran | None = None,
     ) -> None:
         self.kernel = kernel
         self.claims = claims
@@ -278,6 +284,7 @@ class _Search:
         self.here: list[Witness | None] = [None] * len(claims)
         self.many: list[Dim] = []
         self.tried: set[str] = set()
+        self.ran: Ran = {} if ran is None else ran
         self.spent = 0
         facts = self.context.launch.assumptions
         said = {name for fact in facts for name in _names(fact)}
@@ -433,19 +440,22 @@ class _Search:
         threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
         if -(-threads // size) * blocks > limits.WARPS or not allowed(self.context, given):
             return
-        metrics = [*(claim.context.metric for claim in self.claims), WORK]
         try:
             contents = self.fill(given.arrays)
             if not kept(self.context, given, contents):
                 return
-            launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
-            result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
-            costs = [_cost(claim, result, blocks) for claim in self.claims]
-            allow = [(self.most or worth)(claim, given, contents) for claim in self.claims]
+            if str(given) not in self.ran:
+                self.ran[str(given)] = None
+                self.ran[str(given)] = self.run(given, contents, blocks)
+            done = self.ran[str(given)]
+            allow = [] if done is None else [(self.most or worth)(claim, given, contents) for claim in self.claims]
         except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
+            done, allow = None, []
+        if done is None:
             self.spent += limits.LONGEST
             return
-        self.spent += int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
+        costs, work = done
+        self.spent += work
         for i, claim in enumerate(self.claims):
             found = Witness(given, costs[i], allow[i])
             if found.cost > found.bound:
@@ -455,6 +465,14 @@ class _Search:
                 self.best[i] = found
             if rank <= _rank(claim, self.here[i]):
                 self.here[i] = found
+
+    def run(self, given: Input, contents: Mapping[str, Contents], blocks: int) -> tuple[list[Fraction], int]:
+        """What an input costs, and the work. Raises SourceError."""
+        metrics = [*(claim.context.metric for claim in self.claims), WORK]
+        launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
+        result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
+        work = int(result.max_per_warp[WORK.name]) + int(result.totals[WORK.name]) // AT_ONCE
+        return [_cost(claim, result, blocks) for claim in self.claims], work
 
 
 def allowed(context: Context, given: Input) -> bool:

@@ -22,7 +22,7 @@ from checker.certificates.seconded import Remembered
 from checker.kernel import Claim, Ledger
 from checker.notation import parse_assumption, parse_potential
 from checker.oracles import Oracles
-from checker.refutation.witness import Fill, Input, Overrun, Witness, find_witnesses
+from checker.refutation.witness import Fill, Input, Overrun, Ran, Witness, find_witnesses
 from checker.report.rejection import describe
 from checker.synthesis.bound import Per, Result, find_bounds, judged
 from checker.synthesis.outline import Outline, bare
@@ -254,7 +254,7 @@ class _Runs:
     def __init__(self, kernel: Kernel, case: Case, results: Sequence[Result], fill: Fill) -> None:
         self.overruns: dict[str, Witness] = {}
         self.claims = [result.claim for result in results if result.claim is not None]
-        self.kernel, self.fill = kernel, fill
+        self.kernel, self.fill, self.ran = kernel, fill, Ran()
         self.here = self.dearest(case.at, ())
         first = list({str(w.input): w.input for w in self.here.values() if w is not None}.values())
         self.classes = {
@@ -268,7 +268,7 @@ class _Runs:
         """For each metric the witness at a point."""
         names = [claim.context.metric.name for claim in self.claims]
         try:
-            found = find_witnesses(self.kernel, self.claims, self.fill, at, first, runs, effort)
+            found = find_witnesses(self.kernel, self.claims, self.fill, at, first, runs, effort, ran=self.ran)
         except Overrun as alarm:
             self.overruns[alarm.claim.context.metric.name] = alarm.found
             return {}

@@ -121,7 +121,7 @@ def test_not_every_row_agrees(monkeypatch: pytest.MonkeyPatch, capsys: Capture) 
 
 
 def test_a_run_above_its_bound_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    def overrun(kernel: Any, claims: Any, fill: Fill, at: Any, *rest: Any) -> None:
+    def overrun(kernel: Any, claims: Any, fill: Fill, at: Any, *rest: Any, **more: Any) -> None:
         (found,) = find_witnesses(kernel, claims, fill, at)
         if found:
             raise Overrun(claims[0], found)

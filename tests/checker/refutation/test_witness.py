@@ -18,7 +18,7 @@ from checker.kernel import Claim
 from checker.notation import parse_assumption
 from checker.oracles import Oracles
 from checker.refutation.contracts import element
-from checker.refutation.witness import FILLS, Input, Overrun, Witness, command, find_witnesses, influential, worth
+from checker.refutation.witness import FILLS, Input, Overrun, Ran, Witness, command, find_witnesses, influential, worth
 from checker.synthesis.bound import Per, find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic.assertions import Context, Dim, Launch, conj
@@ -26,6 +26,7 @@ from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly, const, sym
 from logic.syntax import Kernel, Param
 from logic.typing import check_kernel
+from semantics import vectorised
 from semantics.cuda import read_cuda
 from semantics.grid import Contents
 from semantics.vectorised import run
@@ -198,6 +199,24 @@ def test_twice_the_same(twos: Path) -> None:
     kernel = read_cuda(str(twos)).kernel
     claims = claims_of(kernel, (32, 1, 1), "sectors", "divwarps")
     assert searched(kernel, claims) == searched(kernel, claims)
+
+
+def test_an_input_is_run_once_for_several_points(twos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = list[object]()
+
+    def watched(*about: Any) -> Any:
+        runs.append(about)
+        return run(*about)
+
+    monkeypatch.setattr(vectorised, "run", watched)
+    kernel = read_cuda(str(twos)).kernel
+    claims, ran = claims_of(kernel, (64, 1, 1), "sectors", "conflicts"), Ran()
+    first = searched(kernel, claims, at={"n": 3}, runs=20, ran=ran)
+    count = len(runs)
+    assert searched(kernel, claims, at={"n": 3}, runs=20, ran=ran) == first
+    assert len(runs) == count > 0
+    others = searched(kernel, claims, at={"n": 4}, runs=20, ran=ran)
+    assert others == searched(kernel, claims, at={"n": 4}, runs=20) != first
 
 
 def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ def test_points_of_the_classes_are_run_where_they_say() -> None:
 def test_a_bound_that_a_run_exceeds_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were the semantics to charge more than the logic says, the row would say so."""
 
-    def overrun(kernel: Kernel, claims: Sequence[Claim], fill: Fill, at: Mapping[str, int], *rest: Any) -> None:
+    def overrun(
+        kernel: Kernel, claims: Sequence[Claim], fill: Fill, at: Mapping[str, int], *rest: Any, **more: Any
+    ) -> None:
         (found,) = find_witnesses(kernel, claims, fill, at)
         if found:
             raise Overrun(claims[0], replace(found, cost=found.bound + 1))
