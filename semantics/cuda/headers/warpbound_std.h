@@ -317,6 +317,7 @@ template <class _Tp, class _Up> struct pair {
   HD pair() = default;
   HD constexpr pair(const _Tp &a, const _Up &b) : first(a), second(b) {}
   template <class _Vp, class _Wp> HD constexpr pair(const pair<_Vp, _Wp> &p) : first(p.first), second(p.second) {}
+  HD void swap(pair &o) { pair x = *this; *this = o; o = x; }
 };
 template <class _Tp, class _Up> HD constexpr pair<_Tp, _Up> make_pair(_Tp a, _Up b) { return {a, b}; }
 template <class _Tp, class _Up> HD constexpr bool operator==(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
@@ -345,6 +346,7 @@ template <class _Tp, size_t n> struct array {
   HD static constexpr size_t size() { return n; } HD static constexpr bool empty() { return n == 0; }
   HD constexpr const _Tp *cbegin() const { return elems; } HD constexpr const _Tp *cend() const { return elems + n; }
   HD static constexpr size_t max_size() { return n; }
+  _Tp &at(size_t); const _Tp &at(size_t) const; _Tp *rbegin(); _Tp *rend();
   HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
   HD void swap(array &o) { for (size_t i = 0; i < n; i++) { _Tp x = elems[i]; elems[i] = o.elems[i]; o.elems[i] = x; } }
 };
@@ -371,9 +373,8 @@ template <class _Tp, size_t n, size_t... i> HD constexpr _Tp _most(const _Tp (&x
 template <class _Tp, size_t n> HD constexpr _Tp min(const _Tp (&x)[n]) { return _least(x, make_index_sequence<n - 1>{}); }
 template <class _Tp, size_t n> HD constexpr _Tp max(const _Tp (&x)[n]) { return _most(x, make_index_sequence<n - 1>{}); }
 
-/* Tuples: a field for each element. Only for arrays has `tuple_size` an answer: of tuples and pairs, the fields are what
-   a declaration of several names takes apart. */
-#define LAID(...) __w_OURS(tuple) typedef typename _laid<__VA_ARGS__>::type _type;
+/* Tuples: a field for each element. */
+#define LAID(...) __w_OURS(tuple) void swap(tuple &); typedef typename _laid<__VA_ARGS__>::type _type;
 template <class... _Tp> struct _laid {
   static_assert(!(__is_empty(_Tp) || ...), "how large a tuple with an empty class is is up to the library");
   typedef int type;
@@ -407,16 +408,22 @@ template <class... _Tp> HD constexpr _tied<_Tp...> tie(_Tp &... x) { return {x..
 template <class... _Tp> HD constexpr tuple<__decay(_Tp)...> make_tuple(_Tp... x) { return {x...}; }
 template <class _Tp> struct tuple_size;
 template <class _Tp, size_t n> struct tuple_size<array<_Tp, n>> : integral_constant<size_t, n> {};
-template <class> constexpr size_t tuple_size_v = 0;
-template <class... _Tp> constexpr size_t tuple_size_v<tuple<_Tp...>> = sizeof...(_Tp);
-template <class _Tp, class _Up> constexpr size_t tuple_size_v<pair<_Tp, _Up>> = 2;
-template <class _Tp, size_t n> constexpr size_t tuple_size_v<array<_Tp, n>> = n;
+template <class... _Tp> struct tuple_size<tuple<_Tp...>> : integral_constant<size_t, sizeof...(_Tp)> {};
+template <class _Tp, class _Up> struct tuple_size<pair<_Tp, _Up>> : integral_constant<size_t, 2> {};
+template <class, class = void> struct _parts {};
+template <class _Tp> struct _parts<_Tp, void_t<decltype(tuple_size<_Tp>::value)>> :
+  integral_constant<size_t, tuple_size<_Tp>::value> {};
+template <class _Tp> struct tuple_size<const _Tp> : _parts<_Tp> {};
+template <class _Tp> constexpr size_t tuple_size_v = tuple_size<_Tp>::value;
 template <size_t i, class _Tp> struct tuple_element;
 template <size_t i, class _Tp> using tuple_element_t = typename tuple_element<i, _Tp>::type;
 template <size_t i, class _Tp, class... _Up> struct tuple_element<i, tuple<_Tp, _Up...>> :
   tuple_element<i - 1, tuple<_Up...>> {};
 template <class _Tp, class... _Up> struct tuple_element<0, tuple<_Tp, _Up...>> { typedef _Tp type; };
 template <size_t i, class _Tp, size_t n> struct tuple_element<i, array<_Tp, n>> { typedef _Tp type; };
+template <class _Tp, class _Up> struct tuple_element<0, pair<_Tp, _Up>> { typedef _Tp type; };
+template <class _Tp, class _Up> struct tuple_element<1, pair<_Tp, _Up>> { typedef _Up type; };
+template <size_t i, class _Tp> struct tuple_element<i, const _Tp> { typedef const tuple_element_t<i, _Tp> type; };
 template <size_t i, class _Tp, size_t n> HD constexpr _Tp &get(array<_Tp, n> &x) { return x.elems[i]; }
 template <size_t i, class _Tp, size_t n> HD constexpr const _Tp &get(const array<_Tp, n> &x) { return x.elems[i]; }
 template <size_t i, class _Tp, size_t n> HD constexpr _Tp &&get(array<_Tp, n> &&x) { return static_cast<_Tp &&>(x.elems[i]); }
@@ -424,14 +431,49 @@ template <size_t i, class _Tp, size_t n> HD constexpr _Tp &&get(array<_Tp, n> &&
   template <size_t i, class... _Tp> HD constexpr enable_if_t<i == I, tuple_element_t<i, tuple<_Tp...>>> & \
   get(tuple<_Tp...> &x) { return x.e##I; } \
   template <size_t i, class... _Tp> HD constexpr const enable_if_t<i == I, tuple_element_t<i, tuple<_Tp...>>> & \
-  get(const tuple<_Tp...> &x) { return x.e##I; }
+  get(const tuple<_Tp...> &x) { return x.e##I; } \
+  template <size_t i, class... _Tp> HD constexpr enable_if_t<i == I, tuple_element_t<i, tuple<_Tp...>>> && \
+  get(tuple<_Tp...> &&x) { return static_cast<tuple_element_t<i, tuple<_Tp...>> &&>(x.e##I); }
 GET(0) GET(1) GET(2) GET(3) GET(4)
 template <size_t i, class _Tp, class _Up> HD constexpr enable_if_t<i == 0, _Tp> &get(pair<_Tp, _Up> &x) { return x.first; }
 template <size_t i, class _Tp, class _Up> HD constexpr enable_if_t<i == 1, _Up> &get(pair<_Tp, _Up> &x) { return x.second; }
 template <size_t i, class _Tp, class _Up>
+HD constexpr enable_if_t<i == 0, _Tp> &&get(pair<_Tp, _Up> &&x) { return static_cast<_Tp &&>(x.first); }
+template <size_t i, class _Tp, class _Up>
+HD constexpr enable_if_t<i == 1, _Up> &&get(pair<_Tp, _Up> &&x) { return static_cast<_Up &&>(x.second); }
+template <size_t i, class _Tp, class _Up>
 HD constexpr const enable_if_t<i == 0, _Tp> &get(const pair<_Tp, _Up> &x) { return x.first; }
 template <size_t i, class _Tp, class _Up>
 HD constexpr const enable_if_t<i == 1, _Up> &get(const pair<_Tp, _Up> &x) { return x.second; }
+/* Comparisons part by part: the first in which two differ tells. */
+template <size_t i> struct _first {
+  template <class _Tp> HD static bool same(const _Tp &a, const _Tp &b) {
+    return _first<i - 1>::same(a, b) && get<i - 1>(a) == get<i - 1>(b);
+  }
+  template <class _Tp> HD static bool less(const _Tp &a, const _Tp &b) {
+    return _first<i - 1>::less(a, b) || (!_first<i - 1>::less(b, a) && get<i - 1>(a) < get<i - 1>(b));
+  }
+};
+template <> struct _first<0> {
+  template <class _Tp> HD static bool same(const _Tp &, const _Tp &) { return true; }
+  template <class _Tp> HD static bool less(const _Tp &, const _Tp &) { return false; }
+};
+template <class... _Tp> HD bool operator==(const tuple<_Tp...> &a, const tuple<_Tp...> &b) {
+  return _first<sizeof...(_Tp)>::same(a, b);
+}
+template <class... _Tp> HD bool operator<(const tuple<_Tp...> &a, const tuple<_Tp...> &b) {
+  return _first<sizeof...(_Tp)>::less(a, b);
+}
+template <class _Tp, size_t n> HD bool operator==(const array<_Tp, n> &a, const array<_Tp, n> &b) {
+  return _first<n>::same(a, b);
+}
+template <class _Tp, size_t n> HD bool operator<(const array<_Tp, n> &a, const array<_Tp, n> &b) {
+  return _first<n>::less(a, b);
+}
+template <class... _Tp> HD bool operator!=(const tuple<_Tp...> &a, const tuple<_Tp...> &b) { return !(a == b); }
+template <class... _Tp> HD bool operator>(const tuple<_Tp...> &a, const tuple<_Tp...> &b) { return b < a; }
+template <class _Tp, size_t n> HD bool operator!=(const array<_Tp, n> &a, const array<_Tp, n> &b) { return !(a == b); }
+template <class _Tp, size_t n> HD bool operator>(const array<_Tp, n> &a, const array<_Tp, n> &b) { return b < a; }
 template <class _Tp> class initializer_list {
   const _Tp *first; size_t count;
 public:
@@ -451,12 +493,20 @@ template <class _Tp> struct optional {
   HD void operator=(nullopt_t) { full = false; }
   HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
   HD void reset() { full = false; }
+  void swap(optional &);
   HD constexpr bool has_value() const { return full; } HD constexpr explicit operator bool() const { return full; }
   HD LATER _Tp &value() { return held; } HD constexpr const _Tp &value() const { return held; }
   HD LATER _Tp &operator*() { return held; } HD constexpr const _Tp &operator*() const { return held; }
   HD LATER _Tp *operator->() { return &held; } HD constexpr const _Tp *operator->() const { return &held; }
   HD constexpr _Tp value_or(_Tp x) const { return full ? held : x; }
 };
+template <class _Tp> HD bool operator==(const optional<_Tp> &a, const optional<_Tp> &b) {
+  return a.full == b.full && (!a.full || a.held == b.held);
+}
+template <class _Tp> HD bool operator<(const optional<_Tp> &a, const optional<_Tp> &b) {
+  return b.full && (!a.full || a.held < b.held);
+}
+template <class _Tp> HD bool operator!=(const optional<_Tp> &a, const optional<_Tp> &b) { return !(a == b); }
 template <class _Tp> HD constexpr optional<_Tp> make_optional(_Tp x) { return optional<_Tp>(x); }
 
 /* Functions as objects. */
@@ -535,6 +585,7 @@ constexpr size_t dynamic_extent = (size_t)-1;
   HD constexpr size_t size_bytes() const { return count * sizeof(_Tp); } HD constexpr bool empty() const { return count == 0; } \
   HD constexpr _Tp *begin() const { return at; } HD constexpr _Tp *end() const { return at + count; } \
   HD constexpr _Tp &front() const { return at[0]; } HD constexpr _Tp &back() const { return at[count - 1]; } \
+  _Tp *rbegin() const; _Tp *rend() const; \
   HD constexpr span<_Tp> first(size_t m) const { return span<_Tp>(at, m); } \
   HD constexpr span<_Tp> last(size_t m) const { return span<_Tp>(at + (count - m), m); } \
   HD constexpr span<_Tp> subspan(size_t i) const { return span<_Tp>(at + i, count - i); } \

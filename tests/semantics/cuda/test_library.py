@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -488,6 +489,8 @@ ARE: Final = (
     "sizeof(cub::WarpExchange<int, 8, 8>::TempStorage) == 268",
     "sizeof(cub::WarpMergeSort<char, 4, 32, int>::TempStorage) == 516",
     "sizeof(cub::BlockMergeSort<int, 128, 4>::TempStorage) == 2052",
+    "std::tuple_size<std::pair<int, int>>::value == 2", "std::tuple_size_v<const std::tuple<int, float>> == 2",
+    "std::is_same_v<std::tuple_element_t<1, const std::pair<int, float>>, const float>",
 )  # fmt: skip
 
 
@@ -522,3 +525,20 @@ def test_lists_for_arrays_of_structures(read: Read, refused: Callable[[str, str]
         assert found.count("A[2]") + found.count("A[n]") == 1, found
     refused(ARRAYS.replace("BODY", "Has h{{Own()}}; A[h.own[0].n] = 1;"), "a value for the field 'own'")
     refused(ARRAYS.replace("BODY", "Seg s{1, 2, 3, 4}; A[s.id] = 1;"), "a value for the field 'ends'")
+
+
+def test_comparisons_go_part_by_part(read: Read) -> None:
+    """Of arrays, tuples and values that may be missing, as Python has it of tuples."""
+    text = "#include <array>\n#include <tuple>\n#include <optional>\n"
+    text += "__global__ void k(int *A, int p, int q, int r, int s) {\n"
+    text += "  std::array<int, 2> a{p, q}, b{r, s}; std::tuple<int, int> t{p, q}, u{r, s};\n"
+    text += "  std::optional<int> o, e; if (p) o = q; if (r) e = s;\n"
+    text += "  A[0] = (a == b) + 2 * (a < b) + 4 * (a != b) + 8 * (a > b);\n"
+    text += "  A[1] = (t == u) + 2 * (t < u) + 4 * (t != u) + 8 * (t > u);\n"
+    text += "  A[2] = (o == e) + 2 * (o < e) + 4 * (o != e); }\n"
+    kernel = read(text).kernel
+    for p, q, r, s in product((0, 1), repeat=4):
+        arrays = run(kernel, (1, 1, 1), (1, 1, 1), {"p": p, "q": q, "r": r, "s": s}, {"A": [0] * 3}).arrays
+        a, b, o, e = (p, q), (r, s), (p, q * p), (r, s * r)
+        ordered = (a == b) + 2 * (a < b) + 4 * (a != b) + 8 * (a > b)
+        assert [arrays["A"][i] for i in range(3)] == [ordered, ordered, (o == e) + 2 * (o < e) + 4 * (o != e)]
