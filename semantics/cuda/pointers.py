@@ -220,7 +220,7 @@ def referred(st: State, field: Node, value: Node | None, loc: Loc | None, use: U
 def _named(st: State, node: Node) -> Place:
     decl = node.referenced
     if decl is None:
-        raise unsupported(f"'{node.name}'", node.loc)
+        raise unsupported(f"'{node.name}'" if node.name else "a structure that a template is passed", node.loc)
     if is_index(node):
         axes = [(a, st.declare(f"{decl.name}_{a}", INT, node.loc, settled=True)) for a in ("x", "y", "z")]
         st.emit(*(Assign(v.name, builtin_index(decl.name, a, node.loc), node.loc) for a, v in axes))

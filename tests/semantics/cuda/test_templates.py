@@ -267,3 +267,13 @@ def test_parameters_of_a_pack_are_apart(tmp_path: Path) -> None:
     kernel = read_cuda(str(path), "k", instantiate="k<int, double, int>").kernel
     assert [a.name for a in kernel.arrays if a.name.startswith("a")] == ["a", "a_1", "a_2"]
     assert [p.name for p in read_cuda(str(path), "n", instantiate="n<int, int>").kernel.params] == ["a", "a_1"]
+
+
+def test_a_structure_as_an_argument_of_a_template_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "x.cu"
+    file.write_text(
+        "struct S { int x; }; template <S s> __global__ void k(int *A) { A[s.x] = 1; }\n"
+        "void f(int *A) { k<S{4}><<<1, 32>>>(A); }\n"
+    )
+    with pytest.raises(CudaError, match="a structure that a template is passed"):
+        read_cuda(str(file), std="c++20")
