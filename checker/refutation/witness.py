@@ -173,7 +173,8 @@ Most = Callable[[Bounded, Input, Mapping[str, Contents]], Fraction]
 """The most that a run with these contents of arrays may cost. Raises SourceError for an input that says nothing."""
 
 Ran = dict[str, tuple[list[Fraction], int] | None]
-"""What inputs cost under each of some claims, and how much work it was to see that; None for one that cannot be run."""
+"""The costs of inputs under each of some claims, and how much work it was to see them; None for one that cannot be run.
+"""
 
 
 def command(path: str, given: Input, options: Sequence[str] = ()) -> str:
@@ -467,7 +468,7 @@ class _Search:
                 self.here[i] = found
 
     def run(self, given: Input, contents: Mapping[str, Contents], blocks: int) -> tuple[list[Fraction], int]:
-        """What an input costs, and the work. Raises SourceError."""
+        """The costs of an input, and the work. Raises SourceError."""
         metrics = [*(claim.context.metric for claim in self.claims), WORK]
         launch, hardware = (given.block, given.grid, given.args, contents), self.context.hardware
         result = vectorised.run(self.kernel, *launch, metrics, hardware, limits.LONGEST)
