@@ -14,9 +14,7 @@ from logic.source import Loc
 from logic.syntax import (
     INT,
     TRUE,
-    Array,
     Assign,
-    Const,
     Expr,
     If,
     Kernel,
@@ -27,13 +25,11 @@ from logic.syntax import (
     Stmt,
     While,
     Write,
-    evaluated,
     seq,
     show,
-    statements,
-    subterms,
 )
 from logic.typing import TypeProblem, check_kernel, signature
+from semantics.cuda.alike import anywhere
 from semantics.cuda.arguments import Launched, launched
 from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
@@ -195,39 +191,14 @@ def _check_answers(found: Reading, program: _Program, request: Request, name: st
     with suppress(CudaError):
         everywhere = replace(request, together=True)
         other = _program(everywhere, name, program.parsed.begun)
-        same = (_anywhere(other.kernel), other.types) == (_anywhere(program.kernel), program.types)
+        same = (anywhere(other.kernel), other.types) == (anywhere(program.kernel), program.types)
         if not same:
             settled_ = _reading(everywhere, other)
-            same = (_anywhere(found.kernel), found.facts) == (_anywhere(settled_.kernel), settled_.facts)
+            same = (anywhere(found.kernel), found.facts) == (anywhere(settled_.kernel), settled_.facts)
     if not same:
         told = "a template is chosen by what may be called, or by a class of a library: which is not known"
         advice = "Declare with __host__ __device__ what it asks for; use no traits or sizes of a library's classes."
         raise CudaError(told, found.kernel.loc, advice)
-
-
-WORD: Final = 4
-"""The bytes of a word of shared memory, by which alone the fields of structures in it may be apart."""
-
-
-def _anywhere(kernel: Kernel) -> Kernel:
-    """A kernel with its arrays of whole words in shared memory at no known place. No access costs another number of
-    words a bank if all of its addresses are some words further; no address depends on a stride if all indices are 0."""
-    used: dict[str, set[Expr]] = {}
-    for s in statements(kernel.body):
-        if isinstance(s, Write):
-            used.setdefault(s.array, set()).add(s.index)
-        for e in (t for own in evaluated(s) for t in subterms(own)):
-            if isinstance(e, Read):
-                used.setdefault(e.array, set()).add(e.index)
-    return replace(kernel, arrays=tuple(_at_no_place(a, used.get(a.name, set()) <= {Const(0)}) for a in kernel.arrays))
-
-
-def _at_no_place(array: Array, first: bool) -> Array:
-    """An array of whole words in shared memory without its place, and without its stride if only the first element is
-    used; others as they are."""
-    if array.space != "shared" or array.width % WORD:
-        return array
-    return replace(array, stride=array.width if first else array.stride, offset=0, length=None)
 
 
 def _program(request: Request, name: str | None, begun: bytes | None = None) -> _Program:

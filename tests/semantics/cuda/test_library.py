@@ -468,6 +468,11 @@ def test_an_array_of_what_has_another_size_in_a_library_is_refused(refused: Call
     )
     shared = "__shared__ Scan::TempStorage s[4]; s[threadIdx.x & 3].__w_total = 1; A[0] = s[1].__w_total;"
     refused(f"{LIBRARY}__global__ void k(int *A) {{ {shared} }}\n", "library")
+    rows = "extern __shared__ int raw[]; raw[threadIdx.x * sizeof(Tile)] = 1; A[0] = raw[sizeof(Tile) * threadIdx.x];"
+    refused(f"{LIBRARY}__global__ void k(int *A) {{ {rows} }}\n", "library")
+    refused(f"{LIBRARY}__global__ void k(int *A) {{ A[threadIdx.x + sizeof(Tile)] = 1; }}\n", "library")
+    odd = "extern __shared__ char raw[]; raw[threadIdx.x + sizeof(Tile) / 8] = 1;"  # 1 or 64 bytes further
+    refused(f"{LIBRARY}__global__ void k(int *A) {{ {odd} }}\n", "library")
 
 
 def test_fields_beside_what_has_another_size_are_read(read: Read) -> None:
@@ -475,6 +480,10 @@ def test_fields_beside_what_has_another_size_are_read(read: Read) -> None:
     body = "__shared__ struct { float x[128]; Scan::TempStorage s; int y[128]; } u; int v = threadIdx.x; u.y[v] = v;"
     body += "u.x[v] = v; Scan(u.s).InclusiveSum(v, v); A[v] = u.x[127 - threadIdx.x] + u.y[v & 127];"
     assert "u.y[v] <- v;" in show_stmt(read(f"{LIBRARY}__global__ void k(int *A) {{ {body} }}\n").kernel.body)
+    body = "extern __shared__ char raw[]; Scan::TempStorage &s = *(Scan::TempStorage *)raw; int v = A[threadIdx.x];"
+    body += "int *more = (int *)(raw + sizeof(Scan::TempStorage)); more[v & 63] = v; Scan(s).InclusiveSum(v, v);"
+    body += "if (more[threadIdx.x + 1] > v) more[3] = v; A[v & 63] = more[2];"
+    assert "more" not in show_stmt(read(f"{LIBRARY}__global__ void k(int *A) {{ {body} }}\n").kernel.body)
 
 
 ARE: Final = (
