@@ -17,6 +17,7 @@
 #pragma push_macro("TOLD")
 #pragma push_macro("SPAN")
 #pragma push_macro("WRITTEN")
+#pragma push_macro("NUMBER")
 #define HD __host__ __device__
 /* In C++11 a method that is `constexpr` is `const`. */
 #if __cplusplus >= 201402L
@@ -62,7 +63,7 @@ template <class...> using void_t = void;
 template <class _Tp> struct type_identity { typedef _Tp type; };
 template <class _Tp> using type_identity_t = typename type_identity<_Tp>::type;
 /* Halves are numbers here, and classes in the library. What depends on how a class is written has two answers where it
-   is one of ours, or has one. */
+   is one of ours, or has one; and so has what a library says of __int128, by the dialect that it is compiled in. */
 template <class _Tp> constexpr bool _half = __is_same(__remove_cv(_Tp), __fp16) || __is_same(__remove_cv(_Tp), __bf16);
 #define _LEFT(_Tp) __add_lvalue_reference(_Tp)
 #define _RIGHT(_Tp) __add_lvalue_reference(const _Tp)
@@ -71,22 +72,26 @@ template <class _Tp> constexpr bool _half = __is_same(__remove_cv(_Tp), __fp16) 
 template <class _Tp> constexpr bool _ours = (__is_trivially_destructible(_Tp) && !__is_nothrow_destructible(_Tp)) ||
   (__is_trivially_assignable(_LEFT(_Tp), _RIGHT(_Tp)) && !__is_nothrow_assignable(_LEFT(_Tp), _RIGHT(_Tp)));
 #define TOLD(...) ((__VA_ARGS__) != _ours<_Tp>)
+template <class _Tp> constexpr bool _wide =
+  __is_same(__remove_cv(_Tp), __int128) || __is_same(__remove_cv(_Tp), unsigned __int128);
 #else
 #define TOLD(...) (__VA_ARGS__)
+template <class> constexpr bool _wide = false;
 #endif
+#define NUMBER(...) ((__VA_ARGS__) && !_half<_Tp> && !_wide<_Tp>)
 #define VALUE(N, ...) template <class _Tp> struct N : bool_constant<__VA_ARGS__> {}; \
   template <class _Tp> constexpr bool N##_v = __VA_ARGS__;
 #define WRITTEN(N, ...) VALUE(N, TOLD(__VA_ARGS__))
-VALUE(is_integral, __is_integral(_Tp)) VALUE(is_floating_point, __is_floating_point(_Tp) && !_half<_Tp>)
-VALUE(is_arithmetic, __is_arithmetic(_Tp) && !_half<_Tp>) VALUE(is_signed, __is_signed(_Tp) && !_half<_Tp>)
-VALUE(is_unsigned, __is_unsigned(_Tp))
+VALUE(is_integral, NUMBER(__is_integral(_Tp))) VALUE(is_floating_point, NUMBER(__is_floating_point(_Tp)))
+VALUE(is_arithmetic, NUMBER(__is_arithmetic(_Tp))) VALUE(is_signed, NUMBER(__is_signed(_Tp)))
+VALUE(is_unsigned, NUMBER(__is_unsigned(_Tp)))
 VALUE(is_void, __is_void(_Tp)) VALUE(is_pointer, __is_pointer(_Tp)) VALUE(is_array, __is_array(_Tp))
 VALUE(is_reference, __is_reference(_Tp)) VALUE(is_const, __is_const(_Tp)) VALUE(is_volatile, __is_volatile(_Tp))
 VALUE(is_lvalue_reference, __is_lvalue_reference(_Tp)) VALUE(is_rvalue_reference, __is_rvalue_reference(_Tp))
 VALUE(is_class, __is_class(_Tp) || _half<_Tp>) VALUE(is_union, __is_union(_Tp)) VALUE(is_enum, __is_enum(_Tp))
 VALUE(is_function, __is_function(_Tp)) VALUE(is_object, __is_object(_Tp))
-VALUE(is_scalar, __is_scalar(_Tp) && !_half<_Tp>) VALUE(is_fundamental, __is_fundamental(_Tp) && !_half<_Tp>)
-VALUE(is_compound, __is_compound(_Tp) || _half<_Tp>) WRITTEN(is_pod, __is_pod(_Tp))
+VALUE(is_scalar, NUMBER(__is_scalar(_Tp))) VALUE(is_fundamental, NUMBER(__is_fundamental(_Tp)))
+VALUE(is_compound, !NUMBER(!__is_compound(_Tp))) WRITTEN(is_pod, __is_pod(_Tp))
 WRITTEN(is_trivial, __is_trivial(_Tp)) WRITTEN(is_trivially_copyable, __is_trivially_copyable(_Tp))
 WRITTEN(is_standard_layout, __is_standard_layout(_Tp)) WRITTEN(is_empty, __is_empty(_Tp))
 WRITTEN(is_polymorphic, __is_polymorphic(_Tp)) WRITTEN(is_abstract, __is_abstract(_Tp)) WRITTEN(is_final, __is_final(_Tp))
@@ -114,6 +119,7 @@ VALUE(is_scoped_enum, __is_scoped_enum(_Tp))
   template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = TOLD(__is##HOW##assignable(_Tp, _Up));
 MADE(_) MADE(_trivially_) MADE(_nothrow_)
 #undef WRITTEN
+#undef NUMBER
 #undef TOLD
 #undef MADE
 #undef _LEFT
@@ -187,8 +193,8 @@ template <class _Tp, class _Up> concept derived_from =
   __is_base_of(_Up, _Tp) && __is_convertible(const volatile _Tp *, const volatile _Up *);
 template <class _Tp, class _Up> concept convertible_to =
   __is_convertible(_Tp, _Up) && (__is_void(_Up) || __is_constructible(_Up, _Tp));
-template <class _Tp> concept integral = __is_integral(_Tp);
-template <class _Tp> concept signed_integral = integral<_Tp> && __is_signed(_Tp);
+template <class _Tp> concept integral = is_integral_v<_Tp>;
+template <class _Tp> concept signed_integral = integral<_Tp> && is_signed_v<_Tp>;
 template <class _Tp> concept unsigned_integral = integral<_Tp> && !signed_integral<_Tp>;
 template <class _Tp> concept floating_point = is_floating_point_v<_Tp>;
 template <class _Tp, class... _Up> concept constructible_from =
@@ -668,3 +674,4 @@ template <size_t size, size_t align = _aligned(size)> struct aligned_storage : :
 #pragma pop_macro("TOLD")
 #pragma pop_macro("SPAN")
 #pragma pop_macro("WRITTEN")
+#pragma pop_macro("NUMBER")

@@ -444,6 +444,7 @@ ASKED: Final = (
     "std::is_trivially_copy_assignable_v<Late>", "std::is_trivially_copy_constructible_v<Own<half2>>",
     "std::is_copy_assignable_v<cuda::atomic<int>>", "std::is_aggregate_v<std::tuple<int>>", "std::is_empty_v<Tile>",
     "sizeof(Tile) > 8", "alignof(Sum) > 4", "sizeof(Scan::TempStorage) < 660", "sizeof(S) > 32",
+    "std::is_integral_v<const __int128>", "std::is_compound_v<unsigned __int128>",
 )  # fmt: skip
 
 
