@@ -59,7 +59,7 @@ def test_a_derivation_is_left_where_the_time_is_over(monkeypatch: pytest.MonkeyP
     judged = judge(parse_outline(ROW, "k.qhl"), SOUND, ORACLE)
     assert judged.derivation is not None
     clock = itertools.count()
-    monkeypatch.setattr(time, "process_time", lambda: float(next(clock)))
+    monkeypatch.setattr(time, "thread_time", lambda: float(next(clock)))
     monkeypatch.setattr(limits, "UNNEEDED_SECONDS", 1.5)
     oracle = mock.Mock(side_effect=ORACLE)
     assert unneeded([(judged.context, judged.derivation)], SOUND, oracle) == ()
