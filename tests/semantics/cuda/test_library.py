@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from logic.syntax import show_stmt
+from logic.syntax import Write, show_stmt, statements
 from semantics import vectorised
 from semantics.cuda import CudaError, Reading
 from semantics.grid import run
@@ -552,3 +552,13 @@ def test_comparisons_go_part_by_part(read: Read) -> None:
         a, b, o, e = (p, q), (r, s), (p, q * p), (r, s * r)
         ordered = (a == b) + 2 * (a < b) + 4 * (a != b) + 8 * (a > b)
         assert [arrays["A"][i] for i in range(3)] == [ordered, ordered, (o == e) + 2 * (o < e) + 4 * (o != e)]
+
+
+@pytest.mark.parametrize(
+    "asks", ["#include <cooperative_groups.h>", "template <class T> struct Q { decltype(T()) x; };"]
+)
+def test_what_is_read_twice_may_be_as_deep_as_what_is_read_once(read: Read, asks: str) -> None:
+    deep, inside = "(n ^ " * 190 + "1" + ")" * 190, "".join(f"if (n > {i}) {{ A[{i}] = {i}; " for i in range(190))
+    body = f"__shared__ int s[32]; s[threadIdx.x & 31] = n; {inside} A[threadIdx.x] = {deep}; {'}' * 190}"
+    kernel = read(f"{asks}\n__global__ void k(int *A, int n) {{ {body} }}\n").kernel
+    assert sum(isinstance(s, Write) for s in statements(kernel.body)) == 192
