@@ -12,7 +12,7 @@ from checker.oracles.terms import numeric, truths
 from logic.assertions import Context, P, launch_facts
 from logic.comparisons import differences
 from logic.contracts import Contract
-from logic.facts import equations
+from logic.facts import MAX_CHAIN, equations
 from logic.potentials import ZERO, Apply, Atom, Floor, Leaf, Poly, Sym, atom, atoms, leaves, of_expr, substitute
 from logic.syntax import Expr, Op, Param, Var
 from logic.terms_as_json import expression, named_leaves
@@ -25,9 +25,6 @@ MAX_GIVEN: Final = 256
 MAX_KEPT: Final = 2**14
 """Conditions of which what they say is kept: each holds at many points. Proofs tell no places, so what equal ones say
 is the same."""
-
-MAX_CHAIN: Final = 8
-"""Variables whose definitions are put into a goal, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +57,10 @@ class Given:
         than parameters, they make polynomials longer. None where there are none."""
         chain: list[tuple[Leaf, Poly, Expr]] = []
         todo = sorted({x for a in atoms(goal) if isinstance(a, Floor) for x in leaves(atom(a))}, key=str)
-        put: set[Leaf] = set()
         while todo and len(chain) < MAX_CHAIN:
-            leaf = todo.pop(0)
-            row = next((row for row in self.others if row[0] == leaf and not leaves(row[1]) & {leaf, *put}), None)
-            if row is not None and leaf not in put:
-                put.add(leaf)
+            leaf, done = todo.pop(0), {x for x, _, _ in chain}
+            row = next((row for row in self.others if row[0] == leaf and not leaves(row[1]) & {leaf, *done}), None)
+            if row is not None and leaf not in done:
                 chain.append(row)
                 todo += sorted(leaves(row[1]), key=str)
         if not chain:

@@ -47,10 +47,14 @@ def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tu
 def _least(p: Poly, have: known.Given) -> Rational | None:
     """The least that a polynomial may be, by facts and as all of its terms are multiples of a number."""
     found, rest = farkas.least(p, have), p - p.constant
-    apart = gcd(*(c.numerator for _, c in rest.terms)) if all(c.denominator == 1 for _, c in rest.terms) else 1
+    apart = gcd(*(c.numerator for _, c in rest.terms)) if _whole(rest) else 1
     if found is None or apart < 2:
         return found
     return ceil(over(found - p.constant, apart)) * apart + p.constant
+
+
+def _whole(p: Poly) -> bool:
+    return all(c.denominator == 1 for _, c in p.terms)
 
 
 def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly, Poly]]:
@@ -121,10 +125,8 @@ def _least_of(a: Atom, sign: Rational, said: list[Poly], x: X, context: Context)
         if c * sign > 0 and not _own(rest := q - atom(a) * c, x):
             if c in (1, -1):
                 ends.append(rest * -c)
-            elif isinstance(a, Sym) and all(
-                int(n) == n for n in (c, *(d for _, d in rest.terms))
-            ):  # c * i >= n, rounded
-                step = abs(int(c))
+            elif isinstance(a, Sym) and _whole(q):
+                step = abs(c.numerator)  # of c * i >= n, rounded
                 ends.append(floor_div(const(step - 1) - rest, step) if c > 0 else floor_div(rest, step))
     return [*dict.fromkeys(ends)]
 

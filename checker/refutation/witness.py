@@ -433,10 +433,10 @@ class _Search:
     def attempt(self, given: Input) -> None:
         """Runs an input, with the data of the point, and keeps it where it is the best for a claim. Raises Overrun."""
         at_point = self.at_point(given)
-        if at_point is None or str(at_point) in self.tried:
+        if at_point is None or (name := str(at_point)) in self.tried:
             return
         given = at_point
-        self.tried.add(str(given))
+        self.tried.add(name)
         size = self.context.hardware.warp
         threads, blocks = (d[0] * d[1] * d[2] for d in (given.block, given.grid))
         if -(-threads // size) * blocks > limits.WARPS or not allowed(self.context, given):
@@ -445,10 +445,10 @@ class _Search:
             contents = self.fill(given.arrays)
             if not kept(self.context, given, contents):
                 return
-            if str(given) not in self.ran:
-                self.ran[str(given)] = None
-                self.ran[str(given)] = self.run(given, contents, blocks)
-            done = self.ran[str(given)]
+            if name not in self.ran:
+                self.ran[name] = None
+                self.ran[name] = self.run(given, contents, blocks)
+            done = self.ran[name]
             allow = [] if done is None else [(self.most or worth)(claim, given, contents) for claim in self.claims]
         except SourceError:  # it takes too long, has no value somewhere, or a barrier diverges: no run to learn from
             done, allow = None, []

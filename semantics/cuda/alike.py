@@ -38,6 +38,8 @@ def anywhere(kernel: Kernel) -> Kernel:
     """A kernel with its arrays of whole words in shared memory at no known place, and with the constants in sums that
     are indices of these as far as they are no words. No address depends on a stride if all indices are 0."""
     shared = {a.name: a for a in kernel.arrays if a.space == "shared" and a.width % WORD == 0}
+    if not shared:
+        return kernel
     used: dict[str, set[Expr]] = {}
     for s in statements(kernel.body):
         if isinstance(s, Write):

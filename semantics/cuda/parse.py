@@ -276,12 +276,18 @@ def asks(request: Request) -> bool:
     theirs = {name: read_bytes(name) for name in (unit.path, *files) if name not in ours}
     texts = (*theirs.values(), *(text.encode() for text in request.defines))
     for name, text in theirs.items():
-        if asked := _TRAIT.search(text) or _TRAIT.search(SPLICE.sub(b"", text)):
+        if (asked := _trait(text)) is not None:
             trait, loc = asked[1].decode(), Loc(name, *Source(text).place(asked.start()))
             raise CudaError(f"what __{trait} says of a library's class is not known", loc, f"Use std::{trait}.")
     if any(map(_calls, texts)) or (request.has_concepts and any(map(_constrains, texts))):
         return True
     return any(_SIZED in unit.text(name) for name in ours)
+
+
+@lru_cache(maxsize=UNITS)
+def _trait(text: bytes) -> re.Match[bytes] | None:
+    """The first question in a text that a compiler answers otherwise than a library."""
+    return _TRAIT.search(text) or _TRAIT.search(SPLICE.sub(b"", text))
 
 
 @lru_cache(maxsize=UNITS)

@@ -571,14 +571,8 @@ def _structures(st: State, field: Node, part: Node | None, loc: Loc | None, use:
     size = innermost(t).size
     if makes(own) or is_union(own) or rows or not (listed and alike and size and t.size <= MOST * size):
         raise unsupported(f"a value for the field '{field.name}'", loc, "Assign it by itself.")
-    count = t.size // size
-    parts = [partial(_one_of, st, own, g, use) for g in given]
-    parts += [partial(_given, st, own, (), loc, use)] * (count - len(given))
-    return _in_order(st, parts)
-
-
-def _one_of(st: State, own: Node, part: Node, use: Use) -> list[Value]:
-    return _listed(st, own, part, use) if part.kind == "INIT_LIST_EXPR" else values(st, part, use)
+    every = (*given, *[None] * (t.size // size - len(given)))
+    return _in_order(st, [partial(_field, st, own, each, loc, use) for each in every])
 
 
 def _empty(st: State, field: Node, loc: Loc | None, use: Use) -> list[Value]:
