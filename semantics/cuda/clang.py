@@ -63,6 +63,17 @@ class Diagnostic:
     offset: int
     notes: tuple[Loc, ...] = ()
     """Where the template that it is in is used, from the inside."""
+    instance: str = ""
+    """The instance of a function template that it is in itself, as clang writes it."""
+
+
+_IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
+
+
+def _instance(error: Any) -> str:
+    """The instance that clang's first note on an error names, if that is one of a function template."""
+    told = next((_IN_INSTANCE.fullmatch(note.spelling) for note in error.children), None)
+    return told[1] if told else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +157,7 @@ class Unit:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
         told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
-        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d)) for d in told]
+        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d), _instance(d)) for d in told]
 
     def _notes(self, error: Any) -> tuple[Loc, ...]:
         asked = (self.place(n.location)[0] for n in error.children if n.spelling.endswith("requested here"))

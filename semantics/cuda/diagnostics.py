@@ -51,6 +51,15 @@ _ASKED: Final = re.compile(rb"\b(__has_\w+)\s*\([^()]*\)")
 _ASSERTED: Final = re.compile(r"static assertion failed(?: due to requirement '.*')?: ")
 """What clang says before the words of an assertion."""
 
+_INSTANCE: Final = re.compile(r"(?:\w+::)*(\w+)<([\w ,]+)>")
+"""An instance of a function template whose arguments are names or numbers."""
+
+_WHOLE: Final = ("char", "short", "int", "long", "long long")
+_TYPES: Final = frozenset(
+    (*_WHOLE, *(f"unsigned {t}" for t in _WHOLE), "signed char", "bool", "float", "double", "__fp16")
+)
+"""Types that have one name each."""
+
 _LANGUAGE: Final = ("defined", "true", "false", "and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq", "##")
 """Words in conditions that are no macros."""
 
@@ -85,7 +94,7 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     reach = Reach(unit, [d.span for d in used], frozenset(place for d in used for place in _own(d)))
     missing = [m[1] for e in errors if (m := MISSING.match(e.message)) and not _provided(m[1], e, unit)]
     advice = f"'{missing[0]}' was not found: give its folder with -I." if missing else ""
-    mattering = list(islice(filter(reach.matters, errors), MOST_TOLD + 1))
+    mattering = list(islice((e for e in errors if reach.matters(e) and not _of_others(e, used)), MOST_TOLD + 1))
     if mattering:
         first, *others = mattering
         told, loc = _for_users(first)
@@ -98,6 +107,26 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     check_widths(unit, used, lambda: reach.words, _macros(unit), _declarations)
     notes = [f"the header '{name}' was not found and is taken as empty" for name in dict.fromkeys(missing)]
     return (*notes, *reach.conditions(bool(missing)))
+
+
+def _of_others(error: Diagnostic, used: Sequence[Node]) -> bool:
+    """Whether an error is in the body of an instance of a function template for certain, and what is used of that
+    function are other instances. clang reports an error in each instance that has it."""
+    m = _INSTANCE.fullmatch(error.instance)
+    if m is None or error.loc is None:
+        return False
+    place, wrong = (error.loc.file, error.offset), m[2].split(", ")
+    around = [d for d in used if _inside(place, d.span)]
+    others = (d.name == m[1] and _differ(d.template_arguments, wrong) and not _in_head(d, [place]) for d in around)
+    return bool(around) and all(others)
+
+
+def _differ(given: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether arguments of a template are others for certain: two types of the language, or two numbers, differ."""
+    pairs = zip(given, others, strict=False)
+    return len(given) == len(others) and any(
+        a != b and ({a, b} <= _TYPES or (a.isdecimal() and b.isdecimal())) for a, b in pairs
+    )
 
 
 def _for_users(error: Diagnostic) -> tuple[str, Loc | None]:
@@ -151,7 +180,7 @@ class Reach:
             return True
         if e.loc is None or MISSING.match(e.message):
             return False
-        if around and not any(self._in_head(d, places) for d in around):
+        if around and not any(_in_head(d, places) for d in around):
             return False
         if any(map(self.names, around)):
             return True
@@ -232,15 +261,6 @@ class Reach:
             found |= words
         return found
 
-    def _in_head(self, decl: Node, places: Sequence[tuple[str, int]]) -> bool:
-        """Whether a place is anywhere but in the body of a function, or the body says what the function is."""
-        body = next((c.span for c in reversed(decl.children) if c.kind == "COMPOUND_STMT"), None)
-        if decl.kind not in _FUNCTIONS or body is None or not any(_inside(place, body) for place in places):
-            return True
-        file, start, _ = decl.span
-        head = {*WORD.findall(self.unit.text(file)[start : body[1]])}
-        return file != body[0] or not head.isdisjoint((b"constexpr", b"auto", b"decltype"))
-
     def _beside(self, file: str, offset: int) -> bool:
         """Whether an error is in a condition, or what clang may have left out around it declares a word that the text
         has: that is from the declaration with the error to the next one that clang has."""
@@ -255,6 +275,16 @@ class Reach:
         pasting = lost is not None and not {w.decode("latin-1") for w in lost}.isdisjoint(unit.macros.saying(pastes))
         hidden = any(b"\\" in w for w in self.words)  # letters by their numbers
         return lost is None or pasting or hidden or not lost.isdisjoint(self.words)
+
+
+def _in_head(decl: Node, places: Sequence[tuple[str, int]]) -> bool:
+    """Whether a place is anywhere but in the body of a function, or the body says what the function is."""
+    body = next((c.span for c in reversed(decl.children) if c.kind == "COMPOUND_STMT"), None)
+    if decl.kind not in _FUNCTIONS or body is None or not any(_inside(place, body) for place in places):
+        return True
+    file, start, _ = decl.span
+    head = {*WORD.findall(decl.unit.text(file)[start : body[1]])}
+    return file != body[0] or not head.isdisjoint((b"constexpr", b"auto", b"decltype"))
 
 
 @lru_cache(maxsize=2)  # the passes over one file, which many constants are asked about

@@ -300,6 +300,17 @@ template <class T> inline __host__ __device__ T ceil_div(T a, T b) { return (a +
 }
 template <class T> __device__ inline void gpuAtomicAdd(T *p, T v) { atomicAdd(p, v); }
 template <class T> __device__ inline void gpuAtomicAddNoReturn(T *p, T v) { atomicAdd(p, v); }
+/* Numbers of two bytes turn into float and nothing else, so functions on numbers take them for that; those of std give
+   the type that they take. */
+#define S(NAME) __w_H float NAME(c10::Half); __w_H float NAME(c10::BFloat16); \
+  namespace std { __w_H c10::Half NAME(c10::Half); __w_H c10::BFloat16 NAME(c10::BFloat16); }
+S(exp) S(exp2) S(expm1) S(log) S(log2) S(log10) S(log1p) S(sqrt) S(rsqrt) S(sin) S(cos) S(tan) S(asin) S(acos) S(atan)
+S(sinh) S(cosh) S(tanh) S(asinh) S(acosh) S(atanh) S(erf) S(erfc) S(lgamma) S(floor) S(ceil) S(round) S(rint)
+S(nearbyint) S(trunc) S(abs) S(fabs)
+#undef S
+#define S(NAME) __w_H float NAME(c10::Half, c10::Half); __w_H float NAME(c10::BFloat16, c10::BFloat16);
+S(pow) S(fmod) S(atan2) S(hypot) S(fmin) S(fmax) S(copysign) S(min) S(max)
+#undef S
 namespace std { template <size_t> at::Tensor get(const at::Tensor &); }
 #define S(NAME, SHUFFLE, T2, BY) template <class T> __device__ __forceinline__ T NAME(T v, T2 BY, int n = 32, \
   unsigned mask = 0xffffffff) { return SHUFFLE(mask, v, BY, n); }

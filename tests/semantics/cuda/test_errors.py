@@ -239,6 +239,25 @@ def test_errors_in_a_file_that_is_included_in_a_body_matter(here: Write, tmp_pat
     assert error.message == "unknown type name 'real'"
 
 
+INSTANCES = """
+template <class T> __device__ T odd(T z) { return z % 2; }
+template <class T, int N> __global__ void k(T *x) { x[threadIdx.x] = odd(x[N]); }
+template __global__ void k<int, 1>(int *); template __global__ void k<unsigned, 2>(unsigned *);
+template __global__ void k<float, 1>(float *); template __global__ void k<double, 1>(double *);
+__global__ void both(int *x, double *y) { x[0] = odd(3); y[0] = odd(1.0); }
+"""
+
+
+@pytest.mark.parametrize("name", ["k<int, 1>", "k<unsigned int, 2>", "k<float, 1>", "k<double, 1>", "both"])
+def test_errors_of_other_instances_do_not_matter(name: str, here: Write) -> None:
+    """clang tells an error in each instance that has it; what the type of a function is made from matters to all."""
+    if name in ("k<int, 1>", "k<unsigned int, 2>"):
+        assert read_cuda(here(INSTANCES), name).kernel.name == name
+    else:
+        assert failure(here(INSTANCES), name).loc == Loc("x.cu", 2, 53)
+    assert failure(here(INSTANCES.replace("T odd", "auto odd")), name).loc is not None
+
+
 HOST = """
 #include <iostream>
 #include <vector>

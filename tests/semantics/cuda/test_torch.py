@@ -161,3 +161,17 @@ __global__ void k(const float *x, float *y) {
     (whole,) = [a for a in read(text).kernel.arrays if a.name.startswith("x.as")]
     assert whole.width == 8
     assert show_stmt(read(text).kernel.body).count(f"{whole.name}[i * 2]") == 1
+
+
+def test_functions_on_numbers_of_two_bytes(read: Read) -> None:
+    """Functions of all take them for float; those of std give the type that they take. The widths count bytes."""
+    text = """#include <torch/extension.h>
+template <class T> __global__ void k(const T *x, char *y) {
+  T z = -x[0];
+  y[sizeof(exp(z))] = y[10 + sizeof(std::exp(z))] = 1.0 / (1.0 + exp(z)) + max(z, x[1]) + pow(z, z) + tanh(z);
+}
+void host(at::Tensor x) { k<at::Half><<<1, 1>>>(0, 0); k<at::BFloat16><<<1, 1>>>(0, 0); k<double><<<1, 1>>>(0, 0); }
+"""
+    for name, widths in (("half", "4 12"), ("__nv_bfloat16", "4 12"), ("double", "8 18")):
+        body = show_stmt(read(text, None, instantiate=f"k<{name}>").kernel.body)
+        assert all(f"y[{at}] <- " in body for at in widths.split()), body
