@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 import io
 import pickle
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.assumed import assumptions_about
 from checker.cli.bound import certificate_of, chosen_kernels, in_vain, origin_of, outlined, proved, signed_here, told_of
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from logic.metrics import Hardware, Metric
     from logic.syntax import Kernel
     from semantics.cuda import Choice, Reading
+
+
+SEARCHED: Final = 0.2
+"""The share of a kernel's time that is left for its search, however long its reading took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +233,15 @@ def _searched(search: Search, oracle: Oracles, talk: Talk, check: Check | None =
 
     own = (outline, search.metrics, oracle, hinted, args.search, args.per)
     backed = "solver-backed" in args.accept
-    results = find_bounds(*own, done=found, seconds=args.seconds, backed=backed, check=check)
+    results = find_bounds(*own, done=found, seconds=_left(args.seconds, talk), backed=backed, check=check)
     _vain(search, results, oracle, talk)
+
+
+def _left(seconds: float | None, talk: Talk) -> float | None:
+    """The seconds that a search may take of those of a kernel, some of which its reading took."""
+    if seconds is None or talk.began is None:
+        return seconds
+    return max(seconds * SEARCHED, seconds - (time.monotonic() - talk.began))
 
 
 def _vain(search: Search, results: Sequence[Result], oracle: Oracles, talk: Talk) -> None:

@@ -18,7 +18,7 @@ from checker.fleet.cache import Cache
 from checker.fleet.files import Source
 from checker.fleet.judge import Judged, judged
 from checker.fleet.memory import Memory, Note, Recalled, claimed, digest, now
-from checker.fleet.rows import CODES, Claimed, Found, Read, Row, of_failure, of_judged, of_nothing, shown
+from checker.fleet.rows import CODES, VERDICTS, Claimed, Found, Read, Row, of_failure, of_judged, of_nothing, shown
 from checker.fleet.workers import Failure, Job
 from logic.source import Loc
 
@@ -114,6 +114,8 @@ class Desk:
     _judging: set[Key] = field(default_factory=set)
     _words: dict[Key, tuple[str, Judged]] = field(default_factory=dict)
     """What was said last of what a worker asked about, by the digest of that."""
+    _so_far: dict[Key, tuple[str, Judged]] = field(default_factory=dict)
+    """The best bound that a worker asked about, its text, and the word on it."""
     _seen: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     _again: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     _said: dict[int, list[str]] = field(default_factory=dict)
@@ -260,9 +262,16 @@ class Desk:
         def heard(found: tuple[Judged, str] | None) -> None:
             word = found[0] if found else ENDED
             self._words[job, part, index] = digest(claimed.text), word
+            self._hold((job, part, index), claimed.text, word)
             answer.set_result(word)
 
         self._submit(reconsidered, (claimed.text, read.subjects[claimed.metric]), heard)
+
+    def _hold(self, key: Key, text: str, word: Judged) -> None:
+        """Keeps what a worker asked about, should it say no more: the last one of those with the best word."""
+        before = self._so_far.get(key)
+        if word.bound is not None and (before is None or VERDICTS.index(word.word) >= VERDICTS.index(before[1].word)):
+            self._so_far[key] = text, word
 
     def _index(self, name: str) -> int | None:
         return next((i for i, m in enumerate(self.metrics) if m.name == name), None)
@@ -325,10 +334,21 @@ class Desk:
         for i, metric in enumerate(self.metrics):
             key = (job, -1 if part is None else part, i)
             if key not in self.rows and key not in self._judging:
+                if read is not None and key in self._so_far:
+                    self._end_early(key, read, why, seconds)
+                    continue
                 at = loc or (read.loc if read else None)
                 self._put(
                     key, of_failure(name, metric, self.per, verdict, why, seconds, self.sources[job].name, at), None
                 )
+
+    def _end_early(self, key: Key, read: Read, why: str, seconds: float) -> None:
+        """The row of a kernel whose worker was ended: the best bound so far."""
+        text, word = self._so_far[key]
+        self._hurried.add(key[0])
+        told = f"{read.name}, {self.metrics[key[2]].name}: the search was ended ({why}), this is its best bound so far"
+        self._warn(key[0], f"{self.sources[key[0]].name}: warning: {told}")
+        self._judged(key, read, word, seconds, False, text)
 
     def _put(self, key: Key, row: Row, text: str | None) -> None:
         row["file"] = row["file"] or self.sources[key[0]].name

@@ -60,11 +60,15 @@ class Job:
 class Talk:
     """The worker's end: what it tells."""
 
+    began: float | None = None
+    """When the part began that it is at, on the clock."""
+
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def begin(self, part: int) -> None:
         """From now on the clock runs for this part."""
+        self.began = time.monotonic()
         self.connection.send(("begin", part))
 
     def tell(self, what: Any) -> None:
@@ -101,6 +105,8 @@ class _Slot:
     job: Job | None = None
     part: int | None = None
     since: float = 0.0
+    spent: float = 0.0
+    """Seconds of the part until the question that it waits for an answer to."""
     answer: Future[Any] | None = None
     fresh: bool = True
     over: bool = False
@@ -184,7 +190,7 @@ def _hear(slots: list[_Slot], bell: Connection, desk: Desk) -> None:
     desk.turn()
     for slot in slots:
         if slot.answer is not None and slot.answer.done():
-            answer, slot.answer, slot.since = slot.answer.result(), None, time.monotonic()
+            answer, slot.answer, slot.since = slot.answer.result(), None, time.monotonic() - slot.spent
             with suppress(OSError):
                 slot.connection.send(answer)
         if slot.connection not in heard or slot.job is None:
@@ -206,7 +212,7 @@ def _hear(slots: list[_Slot], bell: Connection, desk: Desk) -> None:
                 case "tell":
                     desk.told(slot.job, slot.part, what)
                 case "ask":
-                    slot.answer = desk.asked(slot.job, slot.part, what)
+                    slot.answer, slot.spent = desk.asked(slot.job, slot.part, what), time.monotonic() - slot.since
                 case "end":
                     desk.ended(slot.job)
                     slot.job = None

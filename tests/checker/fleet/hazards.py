@@ -50,6 +50,11 @@ def work(acts: Sequence[str], done: frozenset[int], talk: Talk) -> None:
                 raise ValueError("no reason")
             case "ask":
                 talk.tell(talk.ask(("question", part)))
+            case "curious":
+                for _ in range(400):
+                    time.sleep(0.05)
+                    talk.ask("whether this goes on")
+                talk.tell("as long as it asks")
             case _:
                 print("what a library prints")
                 talk.tell(act)

@@ -289,6 +289,42 @@ def test_a_worker_asks_and_only_the_same_text_is_not_judged_again(
     assert (row["verdict"], judges.asked) == (verdict, asked)
 
 
+CERTIFIED, LOWER = Judged("certified", "d", const(9)), Judged("certified", "e", const(8))
+BACKED = Judged("solver-backed", "f", const(4), backed=("P |- P'",), engines=("z3",))
+REFUSED = Judged("not-proved", problem="too much work")
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "bound"),
+    [
+        ([], "timeout", None),
+        ([REFUSED], "timeout", None),
+        ([BACKED, REFUSED], "solver-backed", "4"),
+        ([CERTIFIED, BACKED, REFUSED], "certified", "9"),
+        ([BACKED, CERTIFIED, LOWER], "certified", "8"),
+    ],
+)
+def test_what_was_judged_is_a_row_though_its_worker_is_ended(
+    words: list[Judged], verdict: str, bound: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("checker.fleet.desk.judged", lambda text, _: words[int(text)])
+    found, job, read = desk(tmp_path)
+    said: list[str] = []
+    found.warns = said.append
+    found.metrics, read = (METRICS["sectors"], METRICS["steps"]), replace(read, subjects={"sectors": "", "steps": ""})
+    found.reads[0, 0] = read
+    for i in range(len(words)):
+        found.asked(job, 0, Claimed("sectors", str(i)))
+        found.finish()
+    assert found.rows == {}
+    found.failed(job, 0, "timeout", "more than 5 s", 5.0)
+    rows = [(row["metric"], row["verdict"], row["bound"]) for _, row in found.in_order()]
+    assert rows == [("sectors", verdict, bound), ("steps", "timeout", None)]
+    assert not list(kept.entries(tmp_path))  # with more time there may be a lower one
+    ended = "a.cu: warning: vectorAdd, sectors: the search was ended (more than 5 s), this is its best bound so far"
+    assert (ended in said) == (bound is not None)
+
+
 @pytest.mark.parametrize(("part", "metric"), [(0, "joules"), (1, "sectors"), (None, "sectors")])
 def test_who_asks_about_what_nobody_wants_is_refused(part: int | None, metric: str, tmp_path: Path) -> None:
     found, job, read = desk(tmp_path)

@@ -71,7 +71,8 @@ def done(*jobs: Sequence[str], limits: Limits = NONE, count: int = 2, until: int
 def test_what_fails_is_a_row_and_the_rest_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
     seconds = patience(1.5)
     notes = done(
-        ["a", "die", "b"], ["raise", "c"], ["garbage", "d"], ["e", "loop", "leave", "f"], limits=Limits(seconds=seconds)
+        *(["a", "die", "b"], ["raise", "c"], ["garbage", "d"], ["e", "loop", "leave", "f"], ["curious"]),
+        limits=Limits(seconds=seconds),
     )
     assert sorted(notes.said) == [(0, 0, "a"), (0, 2, "b"), (1, 1, "c"), (2, 1, "d"), (3, 0, "e"), (3, 3, "f")]
     failures = {(job, part): (how, why) for job, part, how, why in notes.failures}
@@ -82,8 +83,9 @@ def test_what_fails_is_a_row_and_the_rest_goes_on(capfd: pytest.CaptureFixture[s
         (2, 0): ("crashed", "ended by SIGKILL"),
         (3, 1): ("timeout", f"more than {seconds:g} s"),
         (3, 2): ("crashed", "ended with exit code 3"),
+        (4, 0): ("timeout", f"more than {seconds:g} s"),
     }
-    assert sorted(notes.ends) == [0, 1, 2, 3]
+    assert sorted(notes.ends) == [0, 1, 2, 3, 4]
     assert capfd.readouterr() == ("", "")
 
 
