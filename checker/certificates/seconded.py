@@ -148,6 +148,11 @@ class Remembered:
             self.known[key] = (self.prove or proof)(obligation, context)
         return self.known[key]
 
+    def in_vain(self, obligation: Obligation, context: Context) -> bool:
+        """Whether evidence for an obligation was looked for, and none was found."""
+        key = obligation, tuple(context.sigma.locals)
+        return key in self.known and self.known[key] is None
+
     def first(self, obligation: Obligation, context: Context) -> Any:
         """The evidence that is tried first: of what may do without, what was found before."""
         if isinstance(obligation, Unaided):

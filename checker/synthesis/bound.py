@@ -106,14 +106,14 @@ def find_bounds(
     start = time.perf_counter()
     if seconds is None:
         seconds, clock = limits.BOUND_SECONDS, time.process_time
-    searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock)
+    searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock, check)
     own = book is not SOUND or outline.body != bare(outline.kernel.body)
     ordered = sorted(metrics, key=lambda m: len(m.fixed) + len(m.counted))
     costly = [metric for metric in ordered if own or charges(metric, outline.kernel)]
     if costly:
         searches.named(plain=False)
     shared = time.perf_counter() - start
-    results, prove, took = [], Remembered(), dict[int, float]()
+    results, took = list[Result](), dict[int, float]()
 
     def begun() -> Iterator[Metric]:
         """The metrics that charge something; their first bounds are looked for before any is gone on with."""
@@ -129,11 +129,13 @@ def find_bounds(
         start = time.perf_counter()
         if show:
             show(metric.name)
+        if judge and check is not None and metric in costly and searches.short_of_time:
+            searches.secure([m for m in costly if all(m is not r.metric for r in results)])
         result = searches.best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
         if metric not in costly and result.claim is None:
             result = searches.best(metric)
         if judge:
-            result = searches.judged(result, lambda r: judged(r, outline.kernel, prove, check), backed)
+            result = searches.judged(result, backed)
         spent = took.get(id(metric), 0.0) + time.perf_counter() - start
         results.append(replace(result, plainer=None, seconds=spent))
         if done:
@@ -157,7 +159,14 @@ class Searches:
         book: Book,
         seconds: float,
         clock: Clock,
+        check: Check | None = None,
     ) -> None:
+        self._prove, self._check, self._kernel = Remembered(), check, outline.kernel
+        self._judged: dict[int, tuple[Derivation, Result]] = {}
+        """What was judged, by the identity of its derivation."""
+        self._dark: set[Dark] = set()
+        """Counts of accesses of which the second checker is left in the dark, whatever evidence was looked for."""
+
         def named(*, plain: bool, blunt: bool = False) -> Finder:
             asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
             search = Finder(outline, asker, hinted, engine, per, book)
@@ -180,28 +189,72 @@ class Searches:
         search.asker.capped = capped
         return search(metric)
 
-    def judged(self, result: Result, judge: Callable[[Result], Result], backed: bool) -> Result:
+    @property
+    def short_of_time(self) -> bool:
+        """Whether each metric should have a bound that was judged before anything else is begun."""
+        return self.named(plain=False).asker.spent() >= SECURED
+
+    def secure(self, metrics: Sequence[Metric]) -> None:
+        """Has the first bounds of metrics judged, if they have some: who is asked knows them from then on."""
+        for metric in metrics:
+            _, first = self.named(plain=False).first(metric)
+            if first.claim is not None:
+                self._judge(first)
+
+    def _judge(self, result: Result) -> Result:
+        """A result as the second checker judges it; asked once of each derivation."""
+        if result.claim is None or result.derivation is None:
+            return result
+        known = self._judged.get(id(result.derivation))
+        if known is None:
+            found = judged(result, self._kernel, self._prove, self._check)
+            known = self._judged[id(result.derivation)] = result.derivation, found
+            asked = found.ledger.discharged
+            report = found.second.report.open if found.second is not None else ()
+            left = {asked[i].obligation for i in report if i < len(asked)}
+            vain = (o for o in left if isinstance(o, AtMost) and self._prove.in_vain(o, result.claim.context))
+            self._dark |= {((o.what, o.array, o.index), o.n) for o in vain}
+        return replace(known[1], hurried=result.hurried, plainer=result.plainer)
+
+    def _in_the_dark(self, result: Result) -> frozenset[Access]:
+        """The accesses whose counts a bound rests on and no certificate shows to the second checker."""
+        asked = (d.obligation for d in result.ledger.discharged) if self._dark and result.claim is not None else ()
+        counted = (((o.what, o.array, o.index), o.n) for o in asked if isinstance(o, AtMost))
+        return frozenset(count[0] for count in counted if count in self._dark)
+
+    def judged(self, result: Result, backed: bool) -> Result:
         """A result as the second checker judges it, or another bound where it does not vouch for this one. Where it
         refuses, as a bound is too much work, one is tried in which each access costs the most that it may. Where it
         knows nothing of some facts, one without solvers, and if these are all about how much accesses cost, one in
-        which these cost the most that they may: the lower one, unless a bound may be `backed` by a solver's word."""
-        metric, plainer, result = result.metric, result.plainer, judge(result)
-        if plainer is not None and result.verdict != "certified":
-            coarse = judge(plainer)
-            result = coarse if coarse.verdict == "certified" or result.claim is None else result
-        if result.second is not None and result.claim is None:
-            coarse = judge(self.named(plain=True, blunt=True)(metric))
-            result = coarse if coarse.claim is not None else result
+        which these cost the most that they may: the lower one, unless a bound may be `backed` by a solver's word. No
+        certificate is written of what is sure not to be vouched for, while there may be another bound."""
+        metric, plainer, found = result.metric, result.plainer, result
+        alone = not backed and plainer is None and result.verdict == "solver-backed"
+        counts = self._in_the_dark(result) if alone else frozenset[Access]()
+        if not counts:
+            result = self._judge(result)
+            if plainer is not None and result.verdict != "certified":
+                coarse = self._judge(plainer)
+                result = coarse if coarse.verdict == "certified" or result.claim is None else result
+            if result.second is not None and result.claim is None:
+                coarse = self._judge(self.named(plain=True, blunt=True)(metric))
+                result = coarse if coarse.claim is not None else result
+            counts = frozenset() if backed else unverified_counts(result)
         if not backed and result.verdict == "solver-backed":
-            counts = unverified_counts(result)
-            best = judge(self.best(metric, counts)) if counts else result
+            best, tried = result, frozenset[Access]()
+            while best.verdict == "solver-backed" and not counts <= tried:
+                tried |= counts
+                best = self._judge(self.best(metric, tried))
+                counts = unverified_counts(best)
             plain = self._found(metric, True)
             if best.verdict != "certified" or (plain.q is not None and best.q is not None and lower(plain.q, best.q)):
-                plain = judge(plain)
+                plain = plain if self._in_the_dark(plain) else self._judge(plain)
                 best = plain if plain.verdict == "certified" else best
             if best.verdict == "certified":
                 sharper = result.claim if best.q != result.q else None
                 result = replace(best, backed=sharper, hurried=result.hurried)
+            elif result is found:
+                result = self._judge(result)
         return result
 
 
@@ -381,6 +434,12 @@ def unverified_counts(result: Result) -> frozenset[Access]:
         found.append((o.what, o.array, o.index))
     return frozenset(found) if len(report.solver_backed) == len(report.open) else frozenset()
 
+
+Dark = tuple[Access, int]
+"""An access, and what it costs at most."""
+
+SECURED: Final = 0.2
+"""The share of the time after which each metric's first bound is judged before lower ones are looked for."""
 
 SIZES: Final = (1, 3, 8, 60, 1000)
 """Values of parameters at which two bounds are compared."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from checker import recheck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles, Pace, farkas
 from checker.synthesis.asker import ASKED, SOLVED, Asker
-from checker.synthesis.bound import Finder, Result, find_bounds
+from checker.synthesis.bound import SECURED, Finder, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
 from checker.synthesis.ways import Way
 from logic.assertions import AtLeast, Context, Entails, Launch, Obligation, Proved, Unknown, Verdict
@@ -30,10 +31,13 @@ MASKED = kernel("i <- (tid.x * 5) % 8; if (tid.x < n) { A[i] <- 1; } else { A[ti
 LOOP = kernel("i <- 0; while (i < n) { A[tid.x] <- i; i <- i + 1; }")
 
 
-def found(k: Kernel, oracle: Oracles, clock: Callable[[], float]) -> Result:
+def outline_of(k: Kernel) -> Outline:
     context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
-    outline = Outline(k, context, bare(k.body))
-    (result,) = find_bounds(outline, [METRICS["sectors"]], oracle, seconds=1.0, clock=clock)
+    return Outline(k, context, bare(k.body))
+
+
+def found(k: Kernel, oracle: Oracles, clock: Callable[[], float]) -> Result:
+    (result,) = find_bounds(outline_of(k), [METRICS["sectors"]], oracle, seconds=1.0, clock=clock)
     return result
 
 
@@ -180,3 +184,51 @@ def test_an_arithmetic_proof_is_looked_for_once(pace: Pace, monkeypatch: pytest.
         for _ in range(3):
             oracle(question, context)
     assert tried == [question]
+
+
+def events(k: Kernel, names: Sequence[str], spent: float) -> tuple[list[tuple[str, str]], list[Result]]:
+    """Which metric the second checker is asked about, and of which a result is told, where so much of the time is over
+    once each metric has a bound."""
+    found: list[tuple[str, str]] = []
+    shown: list[str] = []
+
+    def check(document: dict[str, Any]) -> recheck.Report:
+        found.append(("asked", document["metric"]["name"]))
+        return recheck.recheck(document)
+
+    results = find_bounds(
+        outline_of(k),
+        [METRICS[name] for name in names],
+        Oracles(),
+        show=shown.append,
+        done=lambda result: found.append(("told", result.metric.name)),
+        seconds=1.0,
+        clock=lambda: spent if len(shown) > len(names) else 0.0,
+        check=check,
+    )
+    return found, results
+
+
+def test_each_metric_has_a_bound_that_was_judged_before_time_goes_into_another() -> None:
+    names, orders = ("divwarps", "sectors", "steps"), ("asked", "told")
+    slow, results = events(LOOP, names, SECURED)
+    assert slow == [(order, name) for order in orders for name in names]
+    quick, others = events(LOOP, names, 0.0)
+    assert quick == [(order, name) for name in names for order in orders]
+    assert [(r.verdict, r.q) for r in results] == [(r.verdict, r.q) for r in others]
+    assert {r.verdict for r in results} == {"certified"}
+
+
+def test_no_certificate_is_written_of_what_is_known_to_be_open() -> None:
+    """The second checker does not see where lanes are that a square moves: one metric tells the other."""
+    squared = kernel("A[(tid.x + n * n) & 7] <- 1;")
+    asked, results = events(squared, ("sectors", "steps"), 0.0)
+    assert [(r.verdict, r.backed is not None) for r in results] == [("certified", True)] * 2
+    assert asked.count(("asked", "sectors")) > 1
+    assert asked.count(("asked", "steps")) == 1
+    alone, (steps,) = events(squared, ("steps",), 0.0)
+    assert alone.count(("asked", "steps")) > 1
+    assert (steps.q, steps.backed and steps.backed.bound) == (
+        results[1].q,
+        results[1].backed and results[1].backed.bound,
+    )
