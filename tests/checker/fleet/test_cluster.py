@@ -43,6 +43,7 @@ class Strange(Executor):
             return future
 
         class Talk:
+            began = None
             begin, tell = staticmethod(lambda _: None), staticmethod(told.append)
 
         work(content, frozenset(), Talk)
