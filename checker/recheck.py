@@ -1437,7 +1437,7 @@ class Lanes:
     def most(self, array: Array, index: Expr, window: range = range(1), enough: int = 0) -> int:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
-        enough."""
+        enough, nor after more than that was found."""
         most, lanes = 0, max(1, array.phase // array.width)
         for warp, values in zip(self.warps, self._values(index, self.warps, self.together), strict=True):
             phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
@@ -1452,10 +1452,16 @@ class Lanes:
                     whole = [unreduced(array, v) for v in part]
                     n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
                 for ways_of in (clamped, sided) if len(window) == 1 else (sided,):
-                    if share < n and (ways := ways_of(list(part))):
-                        n = min(n, max(at_indices(array, [(v, ()) for v in way], window, share) for way in ways))
+                    worst = 0
+                    for way in ways_of(list(part)) if share < n else ():
+                        worst = max(worst, at_indices(array, [(v, ()) for v in way], window, share))
+                        if worst >= n:
+                            break
+                    n = min(n, worst or n)
                 here += n - 1
             most = max(most, here)
+            if most > enough > 0:
+                break
         return most
 
 
@@ -1543,7 +1549,7 @@ def clamped(values: list[Potential], step: int = 0) -> list[list[Potential]]:
     return [[values[0] + n for n in window]] if len(window) <= MAX_SPAN else []
 
 
-def sided(values: list[Potential], most: int = MAX_WAYS) -> list[list[Potential]]:
+def sided(values: list[Potential], most: int = MAX_WAYS) -> Iterator[list[Potential]]:
     """Values with what each max0(r + c) is, for each r that is of several c: ways of which one has all that they are.
     Either r + c is at most 0 for all c, or at least 0 for all, or r is one of the numbers between; no ways for many."""
     found: dict[Potential, set[int]] = {}
@@ -1552,14 +1558,15 @@ def sided(values: list[Potential], most: int = MAX_WAYS) -> list[list[Potential]
     between = {r: range(1 - max(cs), -min(cs)) for r, cs in found.items() if len(cs) > 1}
     number = prod(len(numbers) + 2 for numbers in between.values())
     if not between or number > most:
-        return []
-    ways = [values]
+        return
+    each = list[list[Values]]()
     for r, numbers in between.items():
         parts = {c: r + c for c in found[r]}
-        swaps: list[Values] = [{("max0", p): 0 for p in parts.values()}, {("max0", p): p for p in parts.values()}]
-        swaps += [{("max0", p): max(0, k + c) for c, p in parts.items()} for k in numbers]
-        ways = [[replaced(v, swap) for v in way] for way in ways for swap in swaps]
-    return [inner for way in ways for inner in sided(way, most // number) or [way]]
+        each.append([{("max0", p): 0 for p in parts.values()}, {("max0", p): p for p in parts.values()}])
+        each[-1] += [{("max0", p): max(0, k + c) for c, p in parts.items()} for k in numbers]
+    for swaps in product(*each):
+        way = [reduce(replaced, swaps, v) for v in values]
+        yield from list(sided(way, most // number)) or [way]
 
 
 def sides(v: Potential) -> Iterator[tuple[bool, int, Potential, Potential]]:

@@ -72,11 +72,11 @@ def _ways(o: Uniform | AtMost, context: Context) -> Iterator[Json]:
             if rows is not None:
                 yield rows
     if isinstance(o, AtMost):
-        yield from _unreduced(o, abstracted(e, sigma), context)
-        yield from _by_thread(o, abstracted(e, sigma), context)
-        yield from _windows(o, abstracted(e, sigma), context)
-        yield from _near(o, abstracted(e, sigma), context)
-    yield _told(o.p, o.x, e, context)
+        for ways in (_unreduced, _by_thread, _windows, _near):
+            with suppress(recheck.Bad):  # one is too much work, and the next may not be
+                yield from ways(o, abstracted(e, sigma), context)
+    with suppress(recheck.Bad):
+        yield _told(o.p, o.x, e, context)
     if isinstance(o, AtMost):
         yield from _windows(o, abstracted(e, sigma), context, moved=True)
 
@@ -260,20 +260,26 @@ def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr,
 
         if start == o.index or not fits(0):
             continue
-        low, high = 0, recheck.MAX_SPAN
+        widest = {same: _within(index, same, start, recheck.MAX_SPAN) for same in sames}
+        near = [same for same, goal in widest.items() if farkas.entails(o.p, goal, context, implied) is not None]
+        low, high = 0, recheck.MAX_SPAN if near else 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
-        for same in sames:
-            above, below, span = same, start, low
-            match same, start:
-                case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart, or closer
-                    above, below = a, b
-                    span *= c.value if isinstance(c, Const) and isinstance(c.value, int) and c.value > 0 else 1
-            ends = Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(span)))))
-            found = farkas.entails(o.p, (Op("==", (index, same)), *ends), context, implied)
+        for same in near:
+            found = farkas.entails(o.p, _within(index, same, start, low), context, implied)
             if found is not None:
                 yield {"is": expression(same), "first": expression(start), "span": low, "by": found}
+
+
+def _within(index: Expr, same: Expr, start: Expr, span: int) -> tuple[Expr, ...]:
+    """Goals that say that an index, which is the same as another one, is in a window."""
+    above, below = same, start
+    match same, start:
+        case Op("/", (a, c)), Op("/", (b, d)) if c == d:  # quotients are no farther apart, or closer
+            above, below = a, b
+            span *= c.value if isinstance(c, Const) and isinstance(c.value, int) and c.value > 0 else 1
+    return Op("==", (index, same)), Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(span)))))
 
 
 def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:

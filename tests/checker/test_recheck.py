@@ -1639,12 +1639,14 @@ def test_a_local_may_be_called_like_an_axis() -> None:
         (("+", ("*", 8, "t"), ("*", 64, "ty")), 32),
         (("*", ("*", 8, "warp.index"), "t"), 8),
         (("+", ("*", 8, "ty"), "i"), 32),
+        (("*", 8, ("max", 0, ("+", "n", "t"))), 8),  # all are 0, or from one number on they are not
+        (("*", ("*", 8, ("max", 0, ("+", "n", "t"))), "warp.index"), 8),
+        (("*", 8, ("max", ("-", "t", "n"), ("+", "n", "t"))), 8),
     ],
 )
 def test_threads_are_worth_what_all_of_their_place_tells(index: Any, reads: int) -> None:
     """Eight by eight threads, two warps: what is known of one thread holds of those that agree in all that counts."""
-    view = lanes(block=[8, 8, 1])
-    assert view.most(view.program.arrays["G"], e(index)) == reads
+    counted(lanes(block=[8, 8, 1]), "G", index, reads)
 
 
 def test_lanes_of_one_warp_read_together() -> None:
@@ -1718,7 +1720,15 @@ def test_base_values_have_no_arithmetic() -> None:
     ],
 )
 def test_sectors(view: Lanes, index: Any, reads: int) -> None:
-    assert view.most(view.program.arrays["G"], e(index)) == reads
+    counted(view, "G", index, reads)
+
+
+def counted(view: Lanes, name: str, index: Any, most: int) -> None:
+    """Whether it is that much, also where that is asked for, or less, or more."""
+    array = view.program.arrays[name]
+    assert view.most(array, e(index)) == most
+    for enough in (1, most - 1 or 1, most, most + 1):
+        assert (view.most(array, e(index), enough=enough) <= enough) == (most <= enough)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checker import recheck
+from checker.certificates import evidence
 from checker.certificates.evidence import proof
 from checker.certificates.judge import decided
 from checker.notation import parse_expr
@@ -232,6 +233,17 @@ def test_what_is_too_large_for_the_second_checker_has_no_evidence(monkeypatch: p
     monkeypatch.setattr(recheck, "MAX_WORK", 1)
     assert proof(o, ONE_WARP) is None
     assert proof(Entails(facts("x == abs(n)"), facts("abs(n) == x")), ONE_WARP) is None
+
+
+def test_where_one_way_is_too_much_work_others_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is one number is told after windows were looked for."""
+    o = reads("n <= m; n >= m; m <= 2 * n - 8; n <= 8", "n + tid.x", 4)
+
+    def too_much(*_: object) -> None:
+        raise recheck.TooMuch("it is too much work")
+
+    monkeypatch.setattr(evidence, "_from", too_much)
+    assert proof(o, ONE_WARP) is not None
 
 
 def test_what_is_seen_takes_no_proof() -> None:
