@@ -55,8 +55,9 @@ SPAN_PATIENCE: Final = 0.25
 """The share of the time limit for a count that would only be sharper than one at hand."""
 
 
-Pace = Literal["all", "plain", "known"]
-"""Who answers: all oracles; those that are no solvers; or nobody, what is known already aside."""
+Pace = Literal["all", "quick", "plain", "known"]
+"""Who answers: all oracles; those that are no solvers, and what is known already; these without what solvers said; or
+nobody, what is known already aside."""
 
 SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
 """The engines that a certificate needs no solver for."""
@@ -209,6 +210,8 @@ class Oracles:
                 if any(opaque(g, sigma) for g in o.goal):
                     return Unknown("syntactic", "the goal depends on array contents or base-typed values")
                 facts = self._facts_of(o.p, context)
+                if len(o.goal) > 1 and (told := self._by_parts(o, context, desk)):
+                    return told
                 if exact := arithmetic.entails(facts, o.goal):
                     return exact
                 facts = (*facts, *self._by_contracts(o.p, [p for g in o.goal for p, _ in differences(g)], context))
@@ -238,6 +241,26 @@ class Oracles:
                 return self._uniform(o, context, desk)
             case AtMost():
                 return self._at_most(o, context, desk)
+
+    def _by_parts(self, o: Entails, context: Context, desk: Desk) -> Verdict | None:
+        """The verdict on what is left of a goal without the parts that were proved by themselves before, as a search
+        asks for them one by one; None where there are none of these. The engine is one that says the least."""
+        scene, words = self._scene(context), list[Verdict]()
+        left = list[Expr]()
+        for g in o.goal:
+            known = self._answers.get((Entails(o.p, (g,)), scene)) if g not in o.p else None
+            free = known is not None and (self.pace != "plain" or known.engine in SOLVER_FREE)
+            if known is not None and free and isinstance(known.verdict, Proved):
+                words.append(known.verdict)
+            else:
+                left.append(g)
+        if not words:
+            return None
+        rest = self._decide(Entails(o.p, tuple(left)), context, desk) if left else words[0]
+        words.append(rest)
+        if not all(isinstance(word, Proved) for word in words):
+            return rest
+        return next((word for word in words if word.engine not in SOLVER_FREE), rest)
 
     def _by_contracts(self, p: P, polys: Sequence[Poly], context: Context) -> tuple[Expr, ...]:
         """Facts: what contracts say of the elements of arrays in polynomials, and in P where these have some; of none

@@ -1,9 +1,10 @@
 """The go-between of a search and the oracles: a time that all questions of a search share.
 
-While there is time, all oracles are asked. Then solvers are left out, and at last only what is known already is
-answered: the search goes on with coarser answers and comes to an end. Where it finds nothing so, a plain one begins: it
-asks no solver, and after its time accesses cost what a warp can touch at most. What is not answered for lack of time
-is `Unknown`, and nobody remembers that. The kernel and the second checker are never asked to hurry.
+While there is time, all oracles are asked. Then solvers are left out, and at last accesses cost what a warp can touch
+at most: the search goes on with coarser answers and comes to an end. However late it is, all facts are looked for that
+are seen without solvers: with less there would be no bound. Where none is found so, a plain search begins: it asks no
+solver from the start, and takes no word of one that is known. What is not answered for lack of time is `Unknown`, and
+nobody remembers that. The kernel and the second checker are never asked to hurry.
 """
 
 from __future__ import annotations
@@ -67,9 +68,11 @@ class Asker:
     def _pace(self, needed: bool = False) -> Pace:
         """Who answers; what is `needed` for a bound of any kind is looked at without solvers, however late it is."""
         spent = self.spent()
-        pace: Pace = "all" if spent < (ASKED if self.missing else SOLVED) else "plain" if spent < ASKED else "known"
-        if self.plain and (needed or pace == "all"):
-            pace = "plain"
+        pace: Pace = "known"
+        if spent < (ASKED if self.missing else SOLVED) and not self.plain:
+            pace = "all"
+        elif needed or spent < ASKED:
+            pace = "plain" if self.plain else "quick"
         self.hurried = self.hurried or pace != "all"
         return pace
 
@@ -86,7 +89,7 @@ class Asker:
         """As the oracles' own; once there is no time, what a warp can touch at most."""
         pace = self._pace()
         if pace == "known" and self._counting:
-            pace = "plain"
+            pace = "plain" if self.plain else "quick"
         if self.blunt or (self.plain and pace == "known") or (what, array, index) in self.capped:
             return context.hardware.warp * one_access(what, context.sigma.arrays[array], context.hardware)
         with self.oracle.at(pace):

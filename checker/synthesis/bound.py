@@ -115,13 +115,19 @@ def find_bounds(
     shared = time.perf_counter() - start
     results, took = list[Result](), dict[int, float]()
 
+    def secure(*some: Metric) -> None:
+        """Has first bounds judged where time is short: who is asked knows them from then on, whatever comes after."""
+        if judge and check is not None and searches.short_of_time:
+            searches.secure(some)
+
     def begun() -> Iterator[Metric]:
         """The metrics that charge something; their first bounds are looked for before any is gone on with."""
-        for metric in costly:
+        for i, metric in enumerate(costly, 1):
             start = time.perf_counter()
             if show:
                 show(metric.name)
             searches.begin(metric)
+            secure(*costly[:i])
             took[id(metric)] = time.perf_counter() - start + shared / len(costly)
         yield from costly
 
@@ -129,8 +135,8 @@ def find_bounds(
         start = time.perf_counter()
         if show:
             show(metric.name)
-        if judge and check is not None and metric in costly and searches.short_of_time:
-            searches.secure([m for m in costly if all(m is not r.metric for r in results)])
+        if metric in costly:
+            secure(*(m for m in costly if all(m is not r.metric for r in results)))
         result = searches.best(metric) if metric in costly else for_nothing(outline, metric, oracle, per)
         if metric not in costly and result.claim is None:
             result = searches.best(metric)
@@ -195,7 +201,7 @@ class Searches:
         return self.named(plain=False).asker.spent() >= SECURED
 
     def secure(self, metrics: Sequence[Metric]) -> None:
-        """Has the first bounds of metrics judged, if they have some: who is asked knows them from then on."""
+        """Has the first bounds of metrics judged, if they have some."""
         for metric in metrics:
             _, first = self.named(plain=False).first(metric)
             if first.claim is not None:

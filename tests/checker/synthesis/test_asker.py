@@ -18,7 +18,7 @@ from checker.synthesis.ways import Way
 from logic.assertions import AtLeast, Context, Entails, Launch, Obligation, Proved, Unknown, Verdict
 from logic.metrics import HARDWARE, METRICS, Metric
 from logic.potentials import sym
-from logic.syntax import Const, Kernel, Op, Param
+from logic.syntax import Const, Expr, Kernel, Op, Param, Tid
 from logic.typing import check_kernel
 
 
@@ -75,13 +75,36 @@ def test_a_loop_has_a_bound_however_little_time_there_is() -> None:
 def test_solvers_are_asked_while_there_is_time(spent: float, told: type) -> None:
     context = Context(check_kernel(MASKED), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
     n = Param("n")
-    hard = Op("<=", (Const(0), Op("*", (n, n))))
+    hard, easy = Op("<=", (Const(0), Op("*", (n, n)))), Op("<", (n, Op("+", (n, Const(1)))))
     oracle = Oracles()
     asker = Asker(oracle, 0.0, 1.0, lambda: spent)
     assert isinstance(asker(Entails((), (hard,)), context), told)
+    assert isinstance(asker(Entails((), (easy,)), context), Proved)  # no solver is needed
     assert isinstance(oracle(Entails((), (hard,)), context), Proved)
     assert asker.hurried == (spent > 0)
     assert isinstance(Asker(oracle, 0.0, 1.0, lambda: 0.9)(Entails((), (hard,)), context), Proved)  # known by now
+    plain = Asker(oracle, 0.0, 1.0, lambda: spent, plain=True)
+    assert isinstance(plain(Entails((), (hard,)), context), Unknown)
+
+
+def test_what_was_proved_in_parts_is_proved_together() -> None:
+    """However little is asked: by the word of a solver where one of the parts is, and of none in a plain search."""
+    context = Context(check_kernel(MASKED), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    n = Param("n")
+    squares = [Op("<=", (Const(-k), Op("*", (n, n)))) for k in range(3)]
+    lanes = Op("<", (Op("&", (Op("*", (Tid("x"), Const(5))), Const(7))), Const(8)))
+    oracle = Oracles()
+
+    def told(pace: Pace, *goal: Expr) -> str | None:
+        with oracle.at(pace):
+            verdict = oracle(Entails((), goal), context)
+        return verdict.engine.split()[0] if isinstance(verdict, Proved) else None
+
+    assert told("quick", *squares[:2], lanes) is None
+    assert [told("all", part) for part in (*squares[:2], lanes)] == ["z3", "z3", "lanes"]
+    assert told("plain", *squares[:2], lanes) is None
+    assert told("quick", *squares, lanes) is None
+    assert told("quick", *squares[:2], lanes) == told("quick", lanes, squares[0]) == "z3"
 
 
 def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
@@ -186,11 +209,16 @@ def test_an_arithmetic_proof_is_looked_for_once(pace: Pace, monkeypatch: pytest.
     assert tried == [question]
 
 
-def events(k: Kernel, names: Sequence[str], spent: float) -> tuple[list[tuple[str, str]], list[Result]]:
-    """Which metric the second checker is asked about, and of which a result is told, where so much of the time is over
-    once each metric has a bound."""
+def events(k: Kernel, names: Sequence[str], spent: float, after: int = 0) -> tuple[list[tuple[str, str]], list[Result]]:
+    """Which metric the second checker is asked about, of which a result is told, and which is begun after that, where
+    so much of the time is over once so many metrics have a bound, or all."""
     found: list[tuple[str, str]] = []
     shown: list[str] = []
+
+    def show(name: str) -> None:
+        if found and len(shown) < len(names):
+            found.append(("begun", name))
+        shown.append(name)
 
     def check(document: dict[str, Any]) -> recheck.Report:
         found.append(("asked", document["metric"]["name"]))
@@ -200,10 +228,10 @@ def events(k: Kernel, names: Sequence[str], spent: float) -> tuple[list[tuple[st
         outline_of(k),
         [METRICS[name] for name in names],
         Oracles(),
-        show=shown.append,
+        show=show,
         done=lambda result: found.append(("told", result.metric.name)),
         seconds=1.0,
-        clock=lambda: spent if len(shown) > len(names) else 0.0,
+        clock=lambda: spent if len(shown) > (after or len(names)) else 0.0,
         check=check,
     )
     return found, results
@@ -215,6 +243,8 @@ def test_each_metric_has_a_bound_that_was_judged_before_time_goes_into_another()
     assert slow == [(order, name) for order in orders for name in names]
     quick, others = events(LOOP, names, 0.0)
     assert quick == [(order, name) for name in names for order in orders]
+    begun, _ = events(LOOP, names, SECURED, after=1)
+    assert begun == [*slow[:2], ("begun", "steps"), *slow[2:]]
     assert [(r.verdict, r.q) for r in results] == [(r.verdict, r.q) for r in others]
     assert {r.verdict for r in results} == {"certified"}
 
