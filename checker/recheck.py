@@ -1546,7 +1546,7 @@ def clamped(values: list[Potential], step: int = 0) -> list[list[Potential]]:
     if not step or len(apart) < len(numbers):
         return []
     window = range(min(apart), max(apart) + 1, gcd(step, *apart))
-    return [[values[0] + n for n in window]] if len(window) <= MAX_SPAN else []
+    return [] if window[MAX_SPAN:] else [[values[0] + n for n in window]]  # len is for numbers of 64 bits
 
 
 def sided(values: list[Potential], most: int = MAX_WAYS) -> Iterator[list[Potential]]:
@@ -1556,7 +1556,7 @@ def sided(values: list[Potential], most: int = MAX_WAYS) -> Iterator[list[Potent
     for atom in {atom for v in values for atom in atoms(v) if atom[0] == "max0" and integral(atom[1])}:
         found.setdefault(atom[1] - offset(atom[1]), set()).add(int(offset(atom[1])))
     between = {r: range(1 - max(cs), -min(cs)) for r, cs in found.items() if len(cs) > 1}
-    number = prod(len(numbers) + 2 for numbers in between.values())
+    number = prod(numbers.stop - numbers.start + 2 for numbers in between.values())
     if not between or number > most:
         return
     each = list[list[Values]]()

@@ -103,7 +103,7 @@ def _clamped(values: Sequence[Number], atoms: Atoms, step: int = 0) -> list[list
         return []
     numbers = [const_of(v) - const_of(values[0]) for v in values]
     window = range(min(numbers), max(numbers) + 1, gcd(step, *numbers))
-    return [[plus(values[0], n) for n in window]] if len(window) <= MAX_SPAN else []
+    return [] if window[MAX_SPAN:] else [[plus(values[0], n) for n in window]]  # len is for numbers of 64 bits
 
 
 def _sided(values: Sequence[Number], atoms: Atoms, most: int = MAX_WAYS) -> list[list[Number]]:
@@ -121,7 +121,7 @@ def _sided(values: Sequence[Number], atoms: Atoms, most: int = MAX_WAYS) -> list
                 found.setdefault(terms_of(d), {})[n] = op == "max", a, b, const_of(d)
     ends = {r: sorted(c for *_, c in of.values()) for r, of in found.items()}
     between = {r: range(1 - cs[-1], -cs[0]) for r, cs in ends.items() if cs[0] < cs[-1]}
-    number = prod(len(numbers) + 2 for numbers in between.values())
+    number = prod(numbers.stop - numbers.start + 2 for numbers in between.values())
     if not between or number > most:
         return []
     ways = [list(values)]
@@ -296,7 +296,7 @@ def _window(groups: Groups, atoms: Atoms) -> Groups | None:
         ends += [low + consts[0], high + consts[-1]]
     shared = tuple(term for term in next(iter(groups)) if term in common)
     span = range(min(ends), max(ends) + 1)
-    return {shared: tuple(span)} if len(span) <= MAX_SPAN else None
+    return None if span[MAX_SPAN:] else {shared: tuple(span)}
 
 
 def _near(groups: Groups, atoms: Atoms) -> list[Groups]:

@@ -123,6 +123,12 @@ def test_one_unknown_shifts_rows_by_different_amounts(slopes: tuple[int, int]) -
     assert worst("MemReads", values, FLOATS, NVIDIA, atoms).n == truth > 4
 
 
+def test_rows_too_far_apart_for_numbers_of_64_bits_are_counted() -> None:
+    atoms = Atoms()
+    near, far = atoms.atom("near", 0, 3), atoms.atom("far", 0, 1 << 70)
+    assert worst("MemReads", [near, far, plus(near, 1), plus(far, 1)], FLOATS, NVIDIA, atoms).n == 3
+
+
 def test_too_many_unknowns_are_bounded_row_by_row() -> None:
     atoms = Atoms()
     values = [plus(atoms.atom(f"u{t}"), t) for t in range(8)]
@@ -418,7 +424,7 @@ def _ways(lanes: Sequence[tuple[tuple[int, int], Sequence[Clamp]]], by: str = "c
     """Whether each checker knows ways, of which one has all values wherever p and q are."""
     atoms, first, others = _in_both(lanes)
     known: list[Sequence[Any]] = [getattr(counts, f"_{by}")(list(dict.fromkeys(first)), atoms)]
-    known += [getattr(recheck, by)(list(dict.fromkeys(values))) for values in others]
+    known += [[*getattr(recheck, by)(list(dict.fromkeys(values)))] for values in others]
     for p, q in product(range(-6, 7), range(-25, 26)):
         at = {"p": p, "q": q}
         truth = {_clamps(a * p + b, clamps, q, PLAIN) for (a, b), clamps in lanes}
@@ -533,9 +539,9 @@ def test_a_tile_with_clamped_rows_takes_no_more_than_its_dearest_rows(width: int
 
 def test_sides_are_not_looked_at_where_there_are_many() -> None:
     for most in (counts.MAX_WAYS, recheck.MAX_WAYS):
-        for apart in (most - 1, most):  # 0, all, and each number between
+        for apart in (most - 1, most, 1 << 70):  # 0, all, and each number between
             atoms, first, others = _in_both([((1, n), LOW_HIGH[0]) for n in (0, apart)])
-            assert bool(counts._sided(first, atoms)) == bool(recheck.sided(others[0])) == (apart < most)
+            assert bool(counts._sided(first, atoms)) == any(recheck.sided(others[0])) == (apart < most)
 
 
 @pytest.mark.whole
@@ -563,7 +569,7 @@ def test_random_clamps_are_in_one_of_their_ways() -> None:
 
 def test_steps_between_clamps_are_no_more_than_a_window() -> None:
     for most in (counts.MAX_SPAN, recheck.MAX_SPAN):
-        for apart in (most - 1, most):
+        for apart in (most - 1, most, 1 << 70):
             atoms, first, others = _in_both([((1, n), LOW_HIGH[0]) for n in (0, apart)])
             ways = counts._clamped(first, atoms) if most == counts.MAX_SPAN else recheck.clamped(others[0])
             assert bool(ways) == (apart < most)
