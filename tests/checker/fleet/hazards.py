@@ -51,7 +51,7 @@ def work(acts: Sequence[str], done: frozenset[int], talk: Talk) -> None:
             case "ask":
                 talk.tell(talk.ask(("question", part)))
             case "curious":
-                for _ in range(400):
+                for _ in range(4000):
                     time.sleep(0.05)
                     talk.ask("whether this goes on")
                 talk.tell("as long as it asks")
