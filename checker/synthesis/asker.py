@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from checker.oracles import Oracles, Pace
@@ -37,7 +38,8 @@ class Asker:
     a `blunt` one of no access either.
 
     `hurried` says whether a question was answered by less than all oracles. While a bound is `missing`, solvers are
-    asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question.
+    asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question. The
+    first flow took the seconds `flowed`, before the start.
     """
 
     oracle: Oracles
@@ -49,6 +51,7 @@ class Asker:
     hurried: bool = False
     missing: bool = False
     capped: frozenset[Access] = frozenset()
+    flowed: float = 0.0
     _counting: bool = False
 
     def spent(self) -> float:
@@ -57,8 +60,8 @@ class Asker:
 
     @property
     def late(self) -> bool:
-        """Whether nothing is to be begun that is not needed for a bound."""
-        return self.plain or self.spent() >= SOLVED
+        """Whether nothing is to be begun that is not needed for a bound: it takes as long as the first flow did."""
+        return self.plain or self.spent() + self.flowed / (self.seconds or inf) >= SOLVED
 
     @property
     def over(self) -> bool:

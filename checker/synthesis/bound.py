@@ -168,6 +168,7 @@ class Searches:
         check: Check | None = None,
     ) -> None:
         self._prove, self._check, self._kernel = Remembered(), check, outline.kernel
+        self._clock, self._start, self._seconds = clock, clock(), seconds
         self._judged: dict[int, tuple[Derivation, Result]] = {}
         """What was judged, by the identity of its derivation."""
         self._dark: set[Dark] = set()
@@ -177,6 +178,7 @@ class Searches:
             asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
             search = Finder(outline, asker, hinted, engine, per, book)
             asker.start = clock()
+            asker.flowed = asker.start - self._start
             return search
 
         self.named = cache(named)
@@ -197,8 +199,9 @@ class Searches:
 
     @property
     def short_of_time(self) -> bool:
-        """Whether each metric should have a bound that was judged before anything else is begun."""
-        return self.named(plain=False).asker.spent() >= SECURED
+        """Whether each metric should have a bound that was judged before anything else is begun: of all the time, that
+        of the flow included."""
+        return self._clock() - self._start >= SECURED * self._seconds
 
     def secure(self, metrics: Sequence[Metric]) -> None:
         """Has the first bounds of metrics judged, if they have some."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -211,7 +212,7 @@ def test_an_arithmetic_proof_is_looked_for_once(pace: Pace, monkeypatch: pytest.
 
 def events(k: Kernel, names: Sequence[str], spent: float, after: int = 0) -> tuple[list[tuple[str, str]], list[Result]]:
     """Which metric the second checker is asked about, of which a result is told, and which is begun after that, where
-    so much of the time is over once so many metrics have a bound, or all."""
+    so much of the time is over once so many metrics have a bound, or all, or while the flow is looked for (-1)."""
     found: list[tuple[str, str]] = []
     shown: list[str] = []
 
@@ -219,6 +220,12 @@ def events(k: Kernel, names: Sequence[str], spent: float, after: int = 0) -> tup
         if found and len(shown) < len(names):
             found.append(("begun", name))
         shown.append(name)
+
+    looks = count()
+
+    def clock() -> float:
+        over = next(looks) > 0 if after < 0 else len(shown) > (after or len(names))
+        return spent if over else 0.0
 
     def check(document: dict[str, Any]) -> recheck.Report:
         found.append(("asked", document["metric"]["name"]))
@@ -231,7 +238,7 @@ def events(k: Kernel, names: Sequence[str], spent: float, after: int = 0) -> tup
         show=show,
         done=lambda result: found.append(("told", result.metric.name)),
         seconds=1.0,
-        clock=lambda: spent if len(shown) > (after or len(names)) else 0.0,
+        clock=clock,
         check=check,
     )
     return found, results
@@ -243,6 +250,11 @@ def test_each_metric_has_a_bound_that_was_judged_before_time_goes_into_another()
     assert slow == [(order, name) for order in orders for name in names]
     quick, others = events(LOOP, names, 0.0)
     assert quick == [(order, name) for name in names for order in orders]
+    flow, hasty = events(LOOP, names, SECURED, after=-1)
+    assert not any(r.hurried for r in hasty)
+    _, hasty = events(LOOP, names, SOLVED, after=-1)  # another flow would take as long
+    assert {(r.verdict, r.hurried) for r in hasty} == {("certified", True)}
+    assert flow == [slow[0], ("begun", "sectors"), slow[1], ("begun", "steps"), *slow[2:]]
     begun, _ = events(LOOP, names, SECURED, after=1)
     assert begun == [*slow[:2], ("begun", "steps"), *slow[2:]]
     assert [(r.verdict, r.q) for r in results] == [(r.verdict, r.q) for r in others]
