@@ -481,7 +481,7 @@ class State:
         return not any(
             isinstance(t, Read)
             or (isinstance(t, Var) and t.name not in self.settled)
-            or (isinstance(t, Op) and kind(t))
+            or (isinstance(t, Op) and (kind(t) or t.op == "call:local"))  # of which each turn of a loop has another
             for t in subterms(e)
         )
 

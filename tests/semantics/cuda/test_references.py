@@ -57,6 +57,13 @@ template <class T> __device__ int same_bits(short (&h)[2]) { return f3((T)h[0]);
 PARAMS = "int *A, S *P, Made *M, int n"
 
 CASES = {
+    "int s[99]; s[n] = n; for (; n < 9; n++) { const S &r = P[s[n]]; A[r.x] = r.y; }": """\
+        n_0 <- n;
+        while (n_0 < 9) {
+          r <- int(local(local(0.0, tid.x, tid.y), tid.z, 1));
+          A[P.x[r]] <- P.y[r];
+          n_0 <- n_0 + 1;
+        }""",
     "const int c = 4; const int &r = c; A[r] = get(c);": """\
         r <- 4;
         x <- 4;
