@@ -136,7 +136,7 @@ def _is_passed(st: State, given: Node) -> bool:
         given = given.children[0]
     if given.kind != "MEMBER_REF_EXPR" or not is_lambda(given):
         return False
-    if given.children:
+    if given.children and not is_this(given.children[0]):
         return isinstance(place(st, given.children[0]), Fields)
     return st.frame.this is not None and isinstance(st.frame.this.place, Fields)
 

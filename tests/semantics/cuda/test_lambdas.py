@@ -248,7 +248,7 @@ def test_one_in_a_field_of_what_the_host_passes(read: Reader) -> None:
     """The kernel has one of its type: another object of that, in memory, has other copies."""
     text = "template <class F> struct Op { F f; int s; __device__ int operator()(int x) const { return f(x) * s; } };\n"
     text += "template <class F, class G> struct Both { F a; G b;\n"
-    text += "  __device__ int operator()(int x) const { return a(b(x)); } };\n"
+    text += "  __device__ int operator()(int x) const { return this->a((*this).b(x)); } };\n"
     text += "template <class F> __device__ int call(F f, int x) { return f(x); }\n"
     text += "template <class F> __global__ void k(int *A, F op, const F *more) { A[threadIdx.x] = BODY; }\n"
     text += "void host(int *A, int n) { auto f = [=] __device__(int x) { return A[x + n]; };\n"
