@@ -3,15 +3,16 @@
 extern "C" __attribute__((device)) void __syncthreads();
 /* Where every function is for host and device (`Request.together`), classes that are not like the library's are not
    copied and dropped `noexcept`, though trivially, by which `std::is_trivial` and its like tell them and what has them;
-   those of a size that is not told are large. */
+   those of a size that is not told are large. Others of which no more is known than what they are made of say so. */
 #ifdef __w_together
 #pragma clang force_cuda_host_device begin
-#define __w_OURS(C) C &operator=(const C &) noexcept(false) = default; ~C() noexcept(false) = default;
-#define __w_SIZED __attribute__((aligned(512)))
+#define __w_OURS(C) __w_LIBRARY C &operator=(const C &) noexcept(false) = default; ~C() noexcept(false) = default;
+#define __w_SIZED __attribute__((aligned(262144)))
 #else
-#define __w_OURS(C)
+#define __w_OURS(C) __w_LIBRARY
 #define __w_SIZED
 #endif
+#define __w_LIBRARY typedef void __w_library;
 #pragma push_macro("HD")
 #pragma push_macro("VECTORS")
 #pragma push_macro("STORE")
@@ -152,6 +153,7 @@ struct dim3 {
   unsigned int x, y, z;
   HD constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
   HD constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  HD constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 }
 extern const __device__ uint3 threadIdx;

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
+from semantics.cuda.asked import calls, constrains, device_code, mixed, throws, trait
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
 from semantics.cuda.families import lines as derived_lines
@@ -80,26 +81,8 @@ STD: Final = "c++17"
 """The language that sources are read in, where nobody says another."""
 _NEWER: Final = re.compile(r"\b(?:concepts?|requires|consteval|constinit|char8_t)\b|<=>|function prototype")
 """Words of C++20, and of what clang says of it where it reads C++17."""
-_CALLED: Final = re.compile(
-    rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of"
-    rb"|\w*is_(?:\w*(?:invocable|constructible|convertible|assignable|swappable|destructible)|(?:trivial|pod|standard_)\w*"
-    rb"|empty|polymorphic|abstract|final|aggregate|literal)\w*|has_(?:virtual|unique)\w*|__int128(?:_t)?)"
-    rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
-)
-"""What templates are chosen by where that depends on what can be called; `sizeof` of a type or a variable is not."""
-_TRAIT: Final = re.compile(
-    rb"\b__(is_(?:\w*trivial\w*|nothrow_\w+|pod|standard_layout|empty|polymorphic|abstract|final|aggregate|literal\w*"
-    rb"|constructible|assignable|destructible|class|arithmetic|floating_point|scalar|fundamental|compound|signed)"
-    rb"|has_(?:trivial|nothrow|virtual|unique)_\w+)\s*\("
-)
-"""A question that a compiler answers of a type, if it depends on how the library has a class."""
 _SIZED: Final = b"__w_SIZED"
 """What stands at a class of ours that has another size in CUDA's headers."""
-CONCEPTS: Final = re.compile(
-    rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
-    rb"|\w*constructible(?:_from)?|default_initializable)\b"
-)
-"""The words of concepts, and the names of those that our headers have."""
 _QUOTED: Final = re.compile(r"(?:unknown type name|undeclared identifier|no type named|no template named) '(\w+)'")
 _OF_CUDA: Final = {
     name: re.compile(own)
@@ -274,32 +257,24 @@ def asks(request: Request) -> bool:
     files = [name for name in unit.included() if name != PATH]
     ours = [name for name in files if Path(name).is_relative_to(HEADERS)]
     theirs = {name: read_bytes(name) for name in (unit.path, *files) if name not in ours}
-    texts = (*theirs.values(), *(text.encode() for text in request.defines))
+    defines = [text.encode() for text in request.defines]
+    texts = (*theirs.values(), *defines)
     for name, text in theirs.items():
-        if (asked := _trait(text)) is not None:
-            trait, loc = asked[1].decode(), Loc(name, *Source(text).place(asked.start()))
-            raise CudaError(f"what __{trait} says of a library's class is not known", loc, f"Use std::{trait}.")
-    if any(map(_calls, texts)) or (request.has_concepts and any(map(_constrains, texts))):
+        if (asked := trait(text)) is not None:
+            told, loc = asked[1].decode(), Loc(name, *Source(text).place(asked.start()))
+            raise CudaError(f"what __{told} says of a library's class is not known", loc, f"Use std::{told}.")
+    if (place := throws((*theirs.values(), *(b"#define " + d.replace(b"=", b" ", 1) for d in defines)))) is not None:
+        said = [Loc(name, *Source(text).place(place[1])) for name, text in theirs.items()][place[0] : place[0] + 1]
+        what = "whether a function of a library may throw is not known"
+        raise CudaError(what, said[0] if said else None, "Do not ask by noexcept(..).")
+    device = device_code(unit)
+    if (found := mixed([*device.values()])) is not None:
+        name = [*device][found[0]]
+        loc = Loc(name, *Source(theirs.get(name, b"")).place(found[1]))
+        raise CudaError(f"{found[2]} and {found[3]} are one class in our headers", loc, "Use one of the two.")
+    if any(map(calls, texts)) or (request.has_concepts and any(map(constrains, texts))):
         return True
     return any(_SIZED in unit.text(name) for name in ours)
-
-
-@lru_cache(maxsize=UNITS)
-def _trait(text: bytes) -> re.Match[bytes] | None:
-    """The first question in a text that a compiler answers otherwise than a library."""
-    return _TRAIT.search(text) or _TRAIT.search(SPLICE.sub(b"", text))
-
-
-@lru_cache(maxsize=UNITS)
-def _constrains(text: bytes) -> bool:
-    """Whether a text may say by concepts which templates are chosen."""
-    return CONCEPTS.search(SPLICE.sub(b"", text)) is not None
-
-
-@lru_cache(maxsize=UNITS)
-def _calls(text: bytes) -> bool:
-    """Whether a text may choose templates by what can be called."""
-    return _CALLED.search(SPLICE.sub(b"", text)) is not None
 
 
 def parse(request: Request, begun: bytes | None = None) -> Parsed:

@@ -195,6 +195,7 @@ def _check_answers(found: Reading, program: _Program, request: Request, name: st
         if not same:
             settled_ = _reading(everywhere, other)
             same = (anywhere(found.kernel), found.facts) == (anywhere(settled_.kernel), settled_.facts)
+        same = same and (other.state.tables, other.state.rows) == (program.state.tables, program.state.rows)
     if not same:
         told = "a template is chosen by what may be called, or by a class of a library: which is not known"
         advice = "Declare with __host__ __device__ what it asks for; use no traits or sizes of a library's classes."

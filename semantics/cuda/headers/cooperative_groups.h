@@ -1,6 +1,6 @@
 /* Cooperative groups: what CUDA's header of this name declares, with bodies that say what each collective costs and
    what a run of it gives. docs/cuda.md has the table. Names with __w_ are ours, and what `semantics.cuda.shim` knows of
-   them is said there. */
+   them is said there. Sizes are those of CUDA 13, by parts without a name. */
 #pragma once
 extern "C++" {
 __device__ void __w_grid_sync();
@@ -16,7 +16,7 @@ template <unsigned N> struct __w_SIZED block_tile_memory { __w_OURS(block_tile_m
 
 struct thread_group;
 
-struct __w_SIZED thread_block { __w_OURS(thread_block)
+struct __w_SIZED alignas(8) thread_block { __w_OURS(thread_block) long long : 64; long long : 64; long long : 64;
   struct arrival_token {};
   __device__ operator thread_group() const;
   __device__ static void sync() { __syncthreads(); }
@@ -41,7 +41,7 @@ __device__ inline unsigned __w_before() { return (1u << __w_lane()) - 1u; }
 
 /* --- the grid, and clusters of blocks --------------------------------------------------------------------------- */
 
-struct __w_SIZED grid_group { __w_OURS(grid_group)
+struct __w_SIZED alignas(8) grid_group { __w_OURS(grid_group) long long : 64; long long : 64;
   struct arrival_token {};
   __device__ static bool is_valid() { return true; }
   __device__ static void sync() { __w_grid_sync(); }
@@ -96,7 +96,7 @@ struct __w_SIZED multi_grid_group { __w_OURS(multi_grid_group)
 __device__ inline multi_grid_group this_multi_grid() { __w_grid(); return multi_grid_group(); }
 
 /* Clusters: how many blocks one has is not known here. */
-struct __w_SIZED cluster_group { __w_OURS(cluster_group)
+struct __w_SIZED alignas(8) cluster_group { __w_OURS(cluster_group) long long : 64; long long : 64;
   __device__ static void sync() { __w_cluster(); }
   __device__ static unsigned block_rank() { __w_cluster(); return 0; }
   __device__ static unsigned num_blocks() { __w_cluster(); return 1; }
@@ -117,7 +117,7 @@ __device__ inline cluster_group this_cluster() { __w_cluster(); return cluster_g
 /* --- threads that run together ---------------------------------------------------------------------------------- */
 
 /* Some lanes of a warp; `__w_mask` has a bit for each. The ranks count its lanes from the lowest. */
-struct __w_SIZED coalesced_group { __w_OURS(coalesced_group)
+struct __w_SIZED alignas(8) coalesced_group { __w_OURS(coalesced_group)
   unsigned __w_mask_, __w_meta, __w_metas;
   __device__ void sync() const { __syncwarp(__w_mask_); }
   __device__ unsigned num_threads() const { return __popc(__w_mask_); }
@@ -162,7 +162,7 @@ template <unsigned N> struct __w_part<N, void> {
 };
 
 /* N threads in a row, N a power of two: lanes of a warp, or several warps. */
-template <unsigned N, class P = void> struct __w_SIZED thread_block_tile { __w_OURS(thread_block_tile)
+template <unsigned N, class P = void> struct __w_SIZED alignas(8) thread_block_tile { __w_OURS(thread_block_tile) long long : 64;
   __w_part<N, P> __w_at;
   __device__ void sync() const { if (N > 32) __syncthreads(); else __syncwarp(); }
   __device__ static unsigned thread_rank() { return thread_block::thread_rank() % N; }
@@ -218,7 +218,7 @@ template <unsigned N, class P = void> struct __w_SIZED thread_block_tile { __w_O
 };
 
 /* Any of these. What it was made from decides at once how its threads meet. */
-struct __w_SIZED thread_group { __w_OURS(thread_group)
+struct __w_SIZED alignas(8) thread_group { __w_OURS(thread_group)
   bool __w_block;
   unsigned __w_rank, __w_size, __w_mask_;
   __device__ void sync() const { if (__w_block) __syncthreads(); else __syncwarp(__w_mask_); }

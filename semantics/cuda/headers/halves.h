@@ -23,7 +23,7 @@
 #define HALVES(BASE, T, T2, N, N2, PAIRS) \
   extern "C++" { \
   typedef BASE T; typedef BASE __##T; \
-  struct __align__(2) __##T##_raw { unsigned short x; __w_H operator T() const; }; struct __align__(4) __##T2##_raw { unsigned short x, y; }; \
+  struct __align__(2) __##T##_raw { __w_LIBRARY unsigned short x; __w_H operator T() const; }; struct __align__(4) __##T2##_raw { __w_LIBRARY unsigned short x, y; }; \
   struct __align__(4) T2 { T x, y; __w_OURS(T2) T2() = default; __w_H T2(T, T); __w_H T2(__##T2##_raw); }; \
   typedef T2 __##T2; \
   __w_H T __float2##N(float); __w_H T __double2##N(double); __w_H float __##N##2float(T); \

@@ -20,7 +20,7 @@ template <> struct __w_stored<precision::tf32> {
 
 template <class U, int M, int N, int K, class T, class L = void> struct fragment;
 #define __w_FRAGMENT(U, COUNT) \
-  template <int M, int N, int K, class T, class L> struct __w_SIZED fragment<U, M, N, K, T, L> { __w_OURS(fragment) \
+  template <int M, int N, int K, class T, class L> struct __w_SIZED alignas(8) fragment<U, M, N, K, T, L> { __w_OURS(fragment) \
     typedef typename __w_stored<T>::type element_type; typedef element_type storage_element_type; \
     static constexpr int num_elements = COUNT, num_storage_elements = COUNT; \
     element_type x[COUNT]; \

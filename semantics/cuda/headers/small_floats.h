@@ -4,7 +4,7 @@
 #include "cuda_fp16.h"
 #include "cuda_bf16.h"
 #define __w_F __host__ __device__
-#define __w_ONE(T, S) struct T { \
+#define __w_ONE(T, S) struct T { __w_LIBRARY \
   S __x; T() = default; \
   __w_F explicit T(float); __w_F explicit T(double); __w_F explicit T(half); __w_F explicit T(nv_bfloat16); \
   __w_F explicit T(int); __w_F explicit T(unsigned); __w_F explicit T(long); __w_F explicit T(unsigned long); \
@@ -16,10 +16,10 @@
   __w_F explicit operator unsigned char() const; __w_F explicit operator short() const; \
   __w_F explicit operator unsigned short() const; __w_F explicit operator unsigned() const; \
   __w_F explicit operator long long() const; __w_F explicit operator unsigned long long() const; };
-#define __w_TWO(T, S) struct __align__(sizeof(S)) T { \
+#define __w_TWO(T, S) struct __align__(sizeof(S)) T { __w_LIBRARY \
   S __x; T() = default; __w_F explicit T(float2); __w_F explicit T(double2); __w_F explicit T(half2); \
   __w_F explicit T(nv_bfloat162); __w_F explicit operator float2() const; __w_F explicit operator half2() const; };
-#define __w_FOUR(T, S) struct __align__(sizeof(S)) T { \
+#define __w_FOUR(T, S) struct __align__(sizeof(S)) T { __w_LIBRARY \
   S __x; T() = default; __w_F explicit T(float4); __w_F explicit T(double4); __w_F explicit T(half2, half2); \
   __w_F explicit T(nv_bfloat162, nv_bfloat162); __w_F explicit operator float4() const; };
 #define __w_SMALL(B, S, S2, S4) \

@@ -53,6 +53,10 @@ REAL2(remainder) REAL2(nextafter) REAL2(rhypot)
 HD double pow(double, int); inline HD double pow(float x, int y) { return pow((double)x, y); }
 template <class _Tp, class _Up> HD typename __warpbound_if<__is_arithmetic(_Tp) && __is_arithmetic(_Up) &&
   (__is_integral(_Tp) || (__is_integral(_Up) && !__is_same(_Up, int))), double>::type pow(_Tp, _Up);
+template <class _Tp> HD typename __warpbound_if<__is_enum(_Tp), float>::type pow(float x, _Tp y) { return pow(x, (float)y); }
+template <class _Tp> constexpr bool __warpbound_number = __is_integral(_Tp) || __is_same(_Tp, float) || __is_same(_Tp, double);
+template <class _Tp, class _Up, class _Vp> HD typename __warpbound_if<__warpbound_number<_Tp> && __warpbound_number<_Up> &&
+  __warpbound_number<_Vp>, double>::type fma(_Tp, _Up, _Vp);
 REAL3(fma) REAL3(norm3d) REAL3(rnorm3d)
 HD float norm4df(float, float, float, float); HD double norm4d(double, double, double, double);
 HD float rnorm4df(float, float, float, float); HD double rnorm4d(double, double, double, double);

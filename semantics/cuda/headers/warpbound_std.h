@@ -45,7 +45,7 @@ template <class _Cp, class _Tp, class _Dp = ptrdiff_t, class _Pp = _Tp *, class 
 };
 
 /* Types of types. */
-template <class _Tp, _Tp v> struct integral_constant {
+template <class _Tp, _Tp v> struct integral_constant { __w_LIBRARY
   static constexpr _Tp value = v;
   typedef _Tp value_type; typedef integral_constant type;
   HD constexpr operator _Tp() const { return v; }
@@ -63,25 +63,40 @@ template <class...> using void_t = void;
 template <class _Tp> struct type_identity { typedef _Tp type; };
 template <class _Tp> using type_identity_t = typename type_identity<_Tp>::type;
 /* Halves are numbers here, and classes in the library. What depends on how a class is written has two answers where it
-   is one of ours, or has one; and so has what a library says of __int128, by the dialect that it is compiled in. */
+   is one of ours, or has one; and so has what a library says of __int128, by the dialect that it is compiled in. Whether
+   what a class does may throw is not known, nor what our classes are made from, and halves; nor is what nobody asks. */
 template <class _Tp> constexpr bool _half = __is_same(__remove_cv(_Tp), __fp16) || __is_same(__remove_cv(_Tp), __bf16);
 #define _LEFT(_Tp) __add_lvalue_reference(_Tp)
 #define _RIGHT(_Tp) __add_lvalue_reference(const _Tp)
 #define _MOVED(_Tp) __add_rvalue_reference(_Tp)
+#define _PLAIN(_Tp) __remove_all_extents(__remove_reference_t(_Tp))
+template <class _Tp, class _Up> constexpr bool _other = !__is_same(__remove_cvref(_Tp), __remove_cvref(_Up));
+template <class... _Tp> constexpr bool _classes =
+  ((__is_class(_PLAIN(_Tp)) || __is_union(_PLAIN(_Tp)) || _half<_PLAIN(_Tp)>) || ...);
+template <class _Tp, class... _Up> constexpr bool _apart = ((_other<_Tp, _Up> && _classes<_Tp, _Up>) || ...);
+template <class _Tp, class = void> constexpr bool _theirs = false;
+template <class _Tp> constexpr bool _theirs<_Tp, void_t<typename _Tp::__w_library>> = true;
+template <class _Tp, class _Up> constexpr bool _odd = _theirs<_PLAIN(_Tp)> || (_half<_PLAIN(_Tp)> &&
+  (__is_class(_PLAIN(_Up)) || _half<_PLAIN(_Up)> || __is_same(__remove_cvref(_Up), long)));
+template <class _Tp, class... _Up> constexpr bool _mixed =
+  ((_other<_Tp, _Up> && (_odd<_Tp, _Up> || _odd<_Up, _Tp>)) || ...);
 #ifdef __w_together
 template <class _Tp> constexpr bool _ours = (__is_trivially_destructible(_Tp) && !__is_nothrow_destructible(_Tp)) ||
   (__is_trivially_assignable(_LEFT(_Tp), _RIGHT(_Tp)) && !__is_nothrow_assignable(_LEFT(_Tp), _RIGHT(_Tp)));
-#define TOLD(...) ((__VA_ARGS__) != _ours<_Tp>)
+#define _UNLESS(UNKNOWN, X) (!UNKNOWN && ((X) != _ours<_Tp>))
 template <class _Tp> constexpr bool _wide =
   __is_same(__remove_cv(_Tp), __int128) || __is_same(__remove_cv(_Tp), unsigned __int128);
 #else
-#define TOLD(...) (__VA_ARGS__)
+#define _UNLESS(UNKNOWN, X) (UNKNOWN || (X))
 template <class> constexpr bool _wide = false;
 #endif
+#define TOLD(X, ...) _UNLESS((_mixed<__VA_ARGS__>), X)
+#define _APART(X, ...) _UNLESS((_apart<__VA_ARGS__>), X)
+#define _UNLIKE(X, ...) _UNLESS((_classes<__VA_ARGS__>), X)
 #define NUMBER(...) ((__VA_ARGS__) && !_half<_Tp> && !_wide<_Tp>)
 #define VALUE(N, ...) template <class _Tp> struct N : bool_constant<__VA_ARGS__> {}; \
   template <class _Tp> constexpr bool N##_v = __VA_ARGS__;
-#define WRITTEN(N, ...) VALUE(N, TOLD(__VA_ARGS__))
+#define WRITTEN(N, X) VALUE(N, TOLD(X, _Tp))
 VALUE(is_integral, NUMBER(__is_integral(_Tp))) VALUE(is_floating_point, NUMBER(__is_floating_point(_Tp)))
 VALUE(is_arithmetic, NUMBER(__is_arithmetic(_Tp))) VALUE(is_signed, NUMBER(__is_signed(_Tp)))
 VALUE(is_unsigned, NUMBER(__is_unsigned(_Tp)))
@@ -95,9 +110,9 @@ VALUE(is_compound, !NUMBER(!__is_compound(_Tp))) WRITTEN(is_pod, __is_pod(_Tp))
 WRITTEN(is_trivial, __is_trivial(_Tp)) WRITTEN(is_trivially_copyable, __is_trivially_copyable(_Tp))
 WRITTEN(is_standard_layout, __is_standard_layout(_Tp)) WRITTEN(is_empty, __is_empty(_Tp))
 WRITTEN(is_polymorphic, __is_polymorphic(_Tp)) WRITTEN(is_abstract, __is_abstract(_Tp)) WRITTEN(is_final, __is_final(_Tp))
-WRITTEN(is_aggregate, __is_aggregate(_Tp)) WRITTEN(is_literal_type, __is_literal_type(_Tp))
+WRITTEN(is_aggregate, __is_aggregate(_Tp)) VALUE(is_literal_type, _UNLIKE(__is_literal_type(_Tp), _Tp))
 WRITTEN(has_virtual_destructor, __has_virtual_destructor(_Tp))
-WRITTEN(has_unique_object_representations, __has_unique_object_representations(_Tp) || _half<__remove_all_extents(_Tp)>)
+VALUE(has_unique_object_representations, _half<__remove_all_extents(_Tp)> || _UNLIKE(__has_unique_object_representations(_Tp), _Tp))
 WRITTEN(is_destructible, __is_destructible(_Tp)) WRITTEN(is_nothrow_destructible, __is_nothrow_destructible(_Tp))
 WRITTEN(is_trivially_destructible, __is_trivially_destructible(_Tp))
 VALUE(is_null_pointer, __is_same(__remove_cv(_Tp), decltype(nullptr))) VALUE(is_member_pointer, __is_member_pointer(_Tp))
@@ -105,31 +120,24 @@ VALUE(is_member_object_pointer, __is_member_object_pointer(_Tp))
 VALUE(is_member_function_pointer, __is_member_function_pointer(_Tp))
 VALUE(is_bounded_array, __is_bounded_array(_Tp)) VALUE(is_unbounded_array, __is_unbounded_array(_Tp))
 VALUE(is_scoped_enum, __is_scoped_enum(_Tp))
-#define MADE(HOW) \
-  WRITTEN(is##HOW##default_constructible, __is##HOW##constructible(_Tp)) \
-  WRITTEN(is##HOW##copy_constructible, __is##HOW##constructible(_Tp, _RIGHT(_Tp))) \
-  WRITTEN(is##HOW##move_constructible, __is##HOW##constructible(_Tp, _MOVED(_Tp))) \
-  WRITTEN(is##HOW##copy_assignable, __is##HOW##assignable(_LEFT(_Tp), _RIGHT(_Tp))) \
-  WRITTEN(is##HOW##move_assignable, __is##HOW##assignable(_LEFT(_Tp), _MOVED(_Tp))) \
+#define MADE(HOW, SAID, MORE) \
+  VALUE(is##HOW##default_constructible, SAID(__is##HOW##constructible(_Tp), _Tp)) \
+  VALUE(is##HOW##copy_constructible, SAID(__is##HOW##constructible(_Tp, _RIGHT(_Tp)), _Tp)) \
+  VALUE(is##HOW##move_constructible, SAID(__is##HOW##constructible(_Tp, _MOVED(_Tp)), _Tp)) \
+  VALUE(is##HOW##copy_assignable, SAID(__is##HOW##assignable(_LEFT(_Tp), _RIGHT(_Tp)), _Tp)) \
+  VALUE(is##HOW##move_assignable, SAID(__is##HOW##assignable(_LEFT(_Tp), _MOVED(_Tp)), _Tp)) \
   template <class _Tp, class... _Up> \
-  struct is##HOW##constructible : bool_constant<TOLD(__is##HOW##constructible(_Tp, _Up...))> {}; \
+  struct is##HOW##constructible : bool_constant<MORE(__is##HOW##constructible(_Tp, _Up...), _Tp, _Up...)> {}; \
   template <class _Tp, class... _Up> \
-  constexpr bool is##HOW##constructible_v = TOLD(__is##HOW##constructible(_Tp, _Up...)); \
-  template <class _Tp, class _Up> struct is##HOW##assignable : bool_constant<TOLD(__is##HOW##assignable(_Tp, _Up))> {}; \
-  template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = TOLD(__is##HOW##assignable(_Tp, _Up));
-MADE(_) MADE(_trivially_) MADE(_nothrow_)
-#undef WRITTEN
-#undef NUMBER
-#undef TOLD
-#undef MADE
-#undef _LEFT
-#undef _RIGHT
-#undef _MOVED
+  constexpr bool is##HOW##constructible_v = MORE(__is##HOW##constructible(_Tp, _Up...), _Tp, _Up...); \
+  template <class _Tp, class _Up> struct is##HOW##assignable : bool_constant<MORE(__is##HOW##assignable(_Tp, _Up), _Tp, _Up)> {}; \
+  template <class _Tp, class _Up> constexpr bool is##HOW##assignable_v = MORE(__is##HOW##assignable(_Tp, _Up), _Tp, _Up);
+MADE(_, TOLD, TOLD) MADE(_trivially_, TOLD, _APART) MADE(_nothrow_, _UNLIKE, _UNLIKE)
 #undef VALUE
 #define VALUE(N, ...) template <class _Tp, class _Up> struct N : bool_constant<__VA_ARGS__> {}; \
   template <class _Tp, class _Up> constexpr bool N##_v = __VA_ARGS__;
 VALUE(is_same, __is_same(_Tp, _Up)) VALUE(is_base_of, __is_base_of(_Tp, _Up))
-VALUE(is_convertible, __is_convertible(_Tp, _Up))
+VALUE(is_convertible, TOLD(__is_convertible(_Tp, _Up), _Tp, _Up))
 #define TRAIT(N, ...) template <class _Tp> struct N { typedef __VA_ARGS__ type; }; \
   template <class _Tp> using N##_t = typename N<_Tp>::type;
 TRAIT(remove_const, __remove_const(_Tp)) TRAIT(remove_volatile, __remove_volatile(_Tp))
@@ -192,13 +200,13 @@ template <class _Tp, class _Up> concept same_as = __is_same(_Tp, _Up) && __is_sa
 template <class _Tp, class _Up> concept derived_from =
   __is_base_of(_Up, _Tp) && __is_convertible(const volatile _Tp *, const volatile _Up *);
 template <class _Tp, class _Up> concept convertible_to =
-  __is_convertible(_Tp, _Up) && (__is_void(_Up) || __is_constructible(_Up, _Tp));
+  TOLD(__is_convertible(_Tp, _Up) && (__is_void(_Up) || __is_constructible(_Up, _Tp)), _Tp, _Up);
 template <class _Tp> concept integral = is_integral_v<_Tp>;
 template <class _Tp> concept signed_integral = integral<_Tp> && is_signed_v<_Tp>;
 template <class _Tp> concept unsigned_integral = integral<_Tp> && !signed_integral<_Tp>;
 template <class _Tp> concept floating_point = is_floating_point_v<_Tp>;
 template <class _Tp, class... _Up> concept constructible_from =
-  __is_nothrow_destructible(_Tp) && __is_constructible(_Tp, _Up...);
+  __is_nothrow_destructible(_Tp) && TOLD(__is_constructible(_Tp, _Up...), _Tp, _Up...);
 template <class _Tp, class = void> struct _begun : false_type {};
 template <class _Tp> struct _begun<_Tp, void_t<decltype(::new _Tp)>> : true_type {};
 template <class _Tp> concept default_initializable = constructible_from<_Tp> && (!__is_const(_Tp) || _begun<_Tp>::value);
@@ -209,9 +217,7 @@ template <class _Tp> concept copy_constructible = move_constructible<_Tp> && _co
 template <class _Fn, class... _Tp> concept invocable = is_invocable<_Fn, _Tp...>::value;
 template <class _Fn, class... _Tp> concept regular_invocable = invocable<_Fn, _Tp...>;
 template <class _Fn, class... _Tp> concept predicate = is_invocable_r<bool, _Fn, _Tp...>::value;
-#endif
 
-#if __cplusplus > 201703L
 /* Orders, by the sign of a difference, which is 2 where there is none. A 0 to compare with is one of these. */
 struct _zero { HD constexpr _zero(int) {} };
 #define ORDER(N) \
@@ -250,6 +256,17 @@ HD constexpr bool is_eq(partial_ordering x) { return x == 0; } HD constexpr bool
 HD constexpr bool is_lt(partial_ordering x) { return x < 0; } HD constexpr bool is_lteq(partial_ordering x) { return x <= 0; }
 HD constexpr bool is_gt(partial_ordering x) { return x > 0; } HD constexpr bool is_gteq(partial_ordering x) { return x >= 0; }
 #endif
+#undef WRITTEN
+#undef NUMBER
+#undef TOLD
+#undef _UNLIKE
+#undef _APART
+#undef _UNLESS
+#undef MADE
+#undef _LEFT
+#undef _RIGHT
+#undef _MOVED
+#undef _PLAIN
 
 /* The limits of types. */
 template <class _Tp> struct numeric_limits {
@@ -338,7 +355,7 @@ template <class _Tp, class _Up> HD constexpr bool operator<(const pair<_Tp, _Up>
 template <class _Tp, class _Up> HD constexpr bool operator>(const pair<_Tp, _Up> &a, const pair<_Tp, _Up> &b) {
   return b < a;
 }
-template <class _Tp, size_t n> struct array {
+template <class _Tp, size_t n> struct array { __w_LIBRARY
   typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
   typedef _Tp *iterator; typedef const _Tp *const_iterator; typedef _Tp *pointer; typedef const _Tp *const_pointer;
   typedef ptrdiff_t difference_type;
@@ -356,7 +373,7 @@ template <class _Tp, size_t n> struct array {
   HD void fill(_Tp x) { for (size_t i = 0; i < n; i++) elems[i] = x; }
   HD void swap(array &o) { for (size_t i = 0; i < n; i++) { _Tp x = elems[i]; elems[i] = o.elems[i]; o.elems[i] = x; } }
 };
-template <class _Tp> struct array<_Tp, 0> {
+template <class _Tp> struct array<_Tp, 0> { __w_LIBRARY
   typedef _Tp value_type; typedef size_t size_type; typedef _Tp &reference; typedef const _Tp &const_reference;
   typedef _Tp *iterator; typedef const _Tp *const_iterator; typedef _Tp *pointer; typedef const _Tp *const_pointer;
   typedef ptrdiff_t difference_type;
@@ -489,8 +506,8 @@ public:
 };
 
 /* A value, or none. */
-struct nullopt_t { HD constexpr explicit nullopt_t(int) {} }; constexpr nullopt_t nullopt(0);
-template <class _Tp> struct optional {
+struct nullopt_t { __w_LIBRARY HD constexpr explicit nullopt_t(int) {} }; constexpr nullopt_t nullopt(0);
+template <class _Tp> struct optional { __w_LIBRARY
   typedef _Tp value_type;
   _Tp held; bool full;
   HD constexpr optional() noexcept : held(), full(false) {}
@@ -581,7 +598,7 @@ namespace _newer {
 using namespace std;
 /* A pointer and how many elements it leads to. */
 constexpr size_t dynamic_extent = (size_t)-1;
-#define SPAN(EXTENT) \
+#define SPAN(EXTENT) __w_LIBRARY \
   typedef _Tp element_type; typedef __remove_cv(_Tp) value_type; typedef size_t size_type; typedef _Tp *iterator; \
   typedef _Tp *pointer; typedef const _Tp *const_pointer; typedef _Tp &reference; typedef const _Tp &const_reference; \
   typedef ptrdiff_t difference_type; static constexpr size_t extent = EXTENT; \
@@ -654,6 +671,11 @@ namespace std { using namespace _newer; }
 #endif
 namespace cuda { namespace std {
 using namespace ::std; using namespace ::_newer;
+HD inline float copysign(float x, float y) { return ::copysignf(x, y); }
+HD inline double copysign(double x, double y) { return ::copysign(x, y); }
+template <class _Tp, class _Up> HD auto copysign(_Tp x, _Up y) -> conditional_t<
+  (is_integral_v<_Tp> && __is_same(_Up, float)) || (__is_same(_Tp, float) && is_integral_v<_Up>),
+  float, decltype(::copysign(x, y))> { return ::copysign(x, y); }
 constexpr size_t _aligned(size_t size, size_t most = 16) { return most > size ? _aligned(size, most / 2) : most; }
 template <size_t size, size_t align = _aligned(size)> struct aligned_storage : ::std::aligned_storage<size, align> {};
 } }

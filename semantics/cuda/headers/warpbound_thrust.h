@@ -4,6 +4,8 @@
 extern "C++" {
 namespace thrust {
 template <class _Tp> class device_ptr {
+public: __w_LIBRARY
+private:
   void *__w;
 public:
   device_ptr(); explicit device_ptr(_Tp *); _Tp *get() const; device_ptr operator+(ptrdiff_t) const;

@@ -11,7 +11,7 @@ import pytest
 
 from logic.source import SourceError
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, Reading, choices, kernel_names, parse, read_cuda
+from semantics.cuda import CudaError, Reading, asked, choices, kernel_names, parse, read_cuda
 from semantics.cuda.clang import Prefix, Unit
 from semantics.cuda.shim import HEADERS
 
@@ -63,7 +63,7 @@ def test_the_names_of_all_concepts_are_known() -> None:
     text = Path(HEADERS, "warpbound_std.h").read_text()
     names = re.findall(r"\bconcept (\w+)", text)
     assert len(names) > 10
-    assert [name for name in names if name[0] != "_" and not parse.CONCEPTS.fullmatch(name.encode())] == []
+    assert [name for name in names if name[0] != "_" and not asked.CONCEPTS.fullmatch(name.encode())] == []
 
 
 def body(path: str) -> str:

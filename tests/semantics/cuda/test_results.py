@@ -13,7 +13,7 @@ from tests.semantics.cuda.lowered import Lowered, at_lane
 
 TYPES: Final = ("int", "unsigned", "long", "long long", "unsigned long long", "float", "double")
 
-BEFORE: Final = "#include <cmath>\n#include <limits>\n#include <type_traits>\n" + "".join(
+BEFORE: Final = "#include <cmath>\n#include <cuda/std/cmath>\n#include <limits>\n#include <type_traits>\n" + "".join(
     [
         "template <class T> struct Which { enum { v = -1 }; };\n",
         *(f"template <> struct Which<{t}> {{ enum {{ v = {i} }}; }};\n" for i, t in enumerate(TYPES)),
@@ -45,6 +45,12 @@ def _value(read: Callable[..., Reading], e: str) -> int:
         ("std::pow(2.f, 2)", "double"),
         ("pow(2.f, 2.f)", "float"),
         ("pow(2.0, 2)", "double"),
+        ("pow(2.f, e)", "float"),
+        ("fma(1, 2.f, 1u)", "double"),
+        ("std::fma(1.f, 2.f, 1.0)", "double"),
+        ("fma(1.f, 2.f, 3.f)", "float"),
+        ("cuda::std::copysign(2.f, 3)", "float"),
+        ("cuda::std::copysign(2, 3)", "double"),
         ("clock()", "long"),
         ("clock64()", "long long"),
         ("finite(1.0)", "int"),

@@ -1,0 +1,73 @@
+"""Whether a text asks if an expression throws, or has a class of two libraries. Kernels try the other questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from semantics.cuda.asked import mixed, throws
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bool b = noexcept(f(x));",
+        "int a = (int)noexcept(f());",
+        "int g() { return (int) noexcept (f()); }",
+        "int v = a && noexcept(f(x)), w = a > (int)noexcept(f());",
+        "X<noexcept(f())> x;",
+        "template <bool b = noexcept(f())> struct X;",
+        "int v = noex\\\ncept(f());",
+        "void f() noexcept { g(noexcept(h())); }",
+        "void f() noexcept(true), g(int x = noexcept(h()));",
+        "#define Q(x) noexcept(x)\nint a = Q(f());",
+        "#define A(x) B(x)\n#define B(x) (1 + noexcept(x))\nint y = A(f());",
+        "#define N noexcept\n#define M N\nint a = M (f());",
+        "#if 1\n#define N noexcept\n#else\n#define N\n#endif\nint a = 1 + N\n(f());",
+    ],
+)
+def test_a_question_whether_something_throws(text: str) -> None:
+    assert throws([text.encode()]) is not None
+
+
+def test_where_it_is_asked() -> None:
+    assert throws([b"#define N noexcept", b"int a;", b"int b = N(f());"]) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f() noexcept { } // noexcept(g())",
+        'const char *s = "noexcept(f())";',
+        "void f(int (*g)(int)) const noexcept(noexcept(g(1)) && true) { }",
+        "S &operator=(S &&) noexcept(is_nothrow<T>::value); S operator+(S a) noexcept(true);",
+        "bool operator()(int) const noexcept(true); operator bool() const noexcept(true); ~S() noexcept(false);",
+        "auto l = [&](int x) noexcept(noexcept(f(x))) { }, m = []() mutable noexcept(true) { };",
+        "#define N noexcept\nvoid f() N; void g() N(true);",
+        "#define N(x) noexcept(x)\nvoid f() N(true);",
+        "#define F(T) void g(T) noexcept(true); void h(T) noexcept;\nF(int)",
+        "void f() && noexcept(true), g() volatile & noexcept( false ) override;",
+        "f(int x) // a comment\n  noexcept(true);",
+    ],
+)
+def test_what_is_said_of_a_function_is_no_question(text: str) -> None:
+    assert throws([text.encode()]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("std::pair<int, int> a; cuda::std::pair<int, int> b;", ("std::pair", "cuda::std::pair")),
+        ("auto a = std::make_pair(1, 2); thrust :: pair<int, int> b;", ("std::pair", "thrust::pair")),
+        ("namespace cs = cuda::std; cs::tuple<int> a; ::std::tuple<int> b;", ("cuda::std::tuple", "std::tuple")),
+        ("using namespace std; pair<int, int> a; thrust::pair<int, int> b;", ("std::pair", "thrust::pair")),
+        ("thrust::complex<float> a; cuda::std::complex<float> b;", ("thrust::complex", "cuda::std::complex")),
+        ("std::pair<int, int> a; thrust::tuple<int> b;", None),
+        ("std::complex<float> a; thrust::complex<float> b;", None),
+        ("cuda::std::pair<int, int> a; x.pair<int>(); mine::pair<int, int> b; pair<int, int> c;", None),
+        ("using namespace std; int array[3]; thrust::array<int> b;", None),
+    ],
+)
+def test_a_class_of_two_libraries(text: str, names: tuple[str, str] | None) -> None:
+    found = mixed([b"template <class T> struct Is;", text.encode()])
+    assert (found and found[2:]) == names
+    assert mixed([text.replace("auto", "int").encode()]) is None
