@@ -246,7 +246,8 @@ def test_one_that_the_host_makes_of_another_one(read: Reader) -> None:
 
 def test_one_in_a_field_of_what_the_host_passes(read: Reader) -> None:
     """The kernel has one of its type: another object of that, in memory, has other copies."""
-    text = "template <class F> struct Op { F f; int s; __device__ int operator()(int x) const { return f(x) * s; } };\n"
+    text = "template <class F> struct Op { F f; int s;\n"
+    text += "  __device__ int operator()(int x) const { return this->f(x) * s; } };\n"
     text += "template <class F, class G> struct Both { F a; G b;\n"
     text += "  __device__ int operator()(int x) const { return this->a((*this).b(x)); } };\n"
     text += "template <class F> __device__ int call(F f, int x) { return f(x); }\n"
