@@ -260,7 +260,7 @@ class Oracles:
         words.append(rest)
         if not all(isinstance(word, Proved) for word in words):
             return rest
-        return next((word for word in words if word.engine not in SOLVER_FREE), rest)
+        return max(words, key=lambda word: (*SOLVER_FREE, word.engine).index(word.engine))
 
     def _by_contracts(self, p: P, polys: Sequence[Poly], context: Context) -> tuple[Expr, ...]:
         """Facts: what contracts say of the elements of arrays in polynomials, and in P where these have some; of none

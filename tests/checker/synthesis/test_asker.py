@@ -106,6 +106,7 @@ def test_what_was_proved_in_parts_is_proved_together() -> None:
     assert told("plain", *squares[:2], lanes) is None
     assert told("quick", *squares, lanes) is None
     assert told("quick", *squares[:2], lanes) == told("quick", lanes, squares[0]) == "z3"
+    assert told("quick", lanes, Op("<", (n, Op("+", (n, Const(1)))))) == "lanes"
 
 
 def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
