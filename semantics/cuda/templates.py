@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice, product
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
@@ -30,6 +31,8 @@ _CLASSES: Final = ("STRUCT_DECL", "CLASS_DECL", "CLASS_TEMPLATE")
 _AROUND: Final = (*_CLASSES, "CLASS_TEMPLATE_PARTIAL_SPECIALIZATION", "UNION_DECL")
 _PARAMETERS: Final = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
 _CALLED: Final = ("FUNCTION_DECL", "CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR", "CONVERSION_FUNCTION")
+_FUNCTIONS: Final = 8
+"""The functions of a file that are tried for a template that takes one."""
 _MOST: Final = 64
 """The most sets of arguments that are tried for a template."""
 
@@ -294,7 +297,8 @@ def _has_defaults(template: Node) -> bool:
 
 
 def arguments(unit: Unit, template: Node) -> list[str]:
-    """Instances of a template to try: of numbers, types of the language and of the file, and templates of the file."""
+    """Instances of a template to try: of numbers, types of the language and of the file, and templates and functions of
+    the file."""
     records, generic = list[str](), list[str]()
     todo = list(own(unit))
     while todo:
@@ -304,15 +308,19 @@ def arguments(unit: Unit, template: Node) -> list[str]:
         elif node.kind in _CLASSES and node.is_definition and node.name and not in_shim(node):
             (generic if node.kind == "CLASS_TEMPLATE" else records).append(qualified(node))
     name, found = qualified(template), dict[str, None]()
+    points = any(c.kind == "TEMPLATE_NON_TYPE_PARAMETER" and c.type.kind == "pointer" for c in _own(template))
+    of_device = (f for f in functions(unit) if any(c.kind == "CUDADEVICE_ATTR" for c in f.children))
+    called = [*islice(of_device, _FUNCTIONS)] if points else []
     for type_ in ("float", "int", "double", *records[:4], *(f"{g}<float>" for g in generic[:4])):
-        for number in ("256", "32", "16", "1", "0"):
+        calls = [f"{qualified(f)}{f'<{type_}>' if is_template(f) else ''}" for f in called]
+        for number, call in product(("256", "32", "16", "1", "0"), (*calls, "nullptr")):
             for other in generic[:2] or [""]:
-                given = [_argument(c, type_, number, other) for c in _own(template)]
+                given = [_argument(c, type_, number, other, call) for c in _own(template)]
                 found[f"{name}<{','.join(g for g in given if g)}>"] = None
     return list(found)[:_MOST]
 
 
-def _argument(parameter: Node, type_: str, number: str, template: str) -> str:
+def _argument(parameter: Node, type_: str, number: str, template: str, call: str) -> str:
     if "..." in {text for text, _ in parameter.tokens()}:
         return ""
     if parameter.kind == "TEMPLATE_TYPE_PARAMETER":
@@ -323,6 +331,6 @@ def _argument(parameter: Node, type_: str, number: str, template: str) -> str:
     if t.kind == "bool":
         return "true"
     if t.kind == "pointer":
-        return "nullptr"
+        return call
     plain_int = t.kind != "int" or re.fullmatch(r"(unsigned |signed )?(int|char|short|long|long long)", t.name)
     return number if plain_int else f"({t.name})0"

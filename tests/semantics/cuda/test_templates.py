@@ -233,6 +233,11 @@ ADVISED = {
     "template <class T> struct V { T x; };\n"
     "template <template <class> class F> __global__ void k(F<int> *a) { a[0].x = 1; }": "k<V>",
     "template <class T, class... A> __global__ void k(T *a, A...) { a[0] = sizeof...(A); }": "k<float>",
+    "template <class T> __device__ T two() { return 2; }\n"
+    "namespace q { template <class T> __device__ T one(T x) { return x; } }\n"
+    "template <class T, T (*F)(T)> __global__ void k(T *a) { a[0] = F(a[1]); }": "k<float,q::one<float>>",
+    "__device__ int none() { return 0; } __device__ int one(int x) { return x; } typedef int (*P)(int);\n"
+    "template <P F> __global__ void k(int *a) { a[0] = F(a[1]); }": "k<one>",
 }
 
 
@@ -244,7 +249,9 @@ def test_the_instance_that_is_advised_is_one(text: str, tmp_path: Path) -> None:
         read_cuda(str(path))
     assert caught.value.advice == f"Choose one, such as --instantiate '{ADVISED[text]}'."
     named = read_cuda(str(path), instantiate=ADVISED[text]).kernel.name
-    assert named.replace(" ", "") == ADVISED[text].removeprefix("q::r::").replace("(M)0", "A")
+    assert named.replace(" ", "") == ADVISED[text].removeprefix("q::r::").replace("(M)0", "A").replace(
+        "k<one", "k<&one"
+    ).replace("q::one<float>", "&q::one")
     assert read_cuda(str(path), ADVISED[text]).kernel.name == named  # --kernel names an instance, too
 
 
