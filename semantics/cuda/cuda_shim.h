@@ -3,7 +3,8 @@
 extern "C" __attribute__((device)) void __syncthreads();
 /* Where every function is for host and device (`Request.together`), classes that are not like the library's are not
    copied and dropped `noexcept`, though trivially, by which `std::is_trivial` and its like tell them and what has them;
-   those of a size that is not told are large. Others of which no more is known than what they are made of say so. */
+   those of a size that is not told are large. Others of which no more is known than what they are made of say so. In C++20,
+   some libraries have types in function objects (`__w_OLDER`) that others lack. */
 #ifdef __w_together
 #pragma clang force_cuda_host_device begin
 #define __w_OURS(C) __w_LIBRARY C &operator=(const C &) noexcept(false) = default; ~C() noexcept(false) = default;
@@ -13,6 +14,11 @@ extern "C" __attribute__((device)) void __syncthreads();
 #define __w_SIZED
 #endif
 #define __w_LIBRARY typedef void __w_library;
+#if defined(__w_together) && __cplusplus >= 202002L
+#define __w_OLDER(...)
+#else
+#define __w_OLDER(...) __VA_ARGS__
+#endif
 #pragma push_macro("HD")
 #pragma push_macro("VECTORS")
 #pragma push_macro("STORE")

@@ -514,7 +514,7 @@ template <class _Tp> struct optional { __w_LIBRARY
   HD constexpr optional(nullopt_t) : held(), full(false) {}
   HD constexpr optional(const _Tp &x) : held(x), full(true) {}
   HD void operator=(nullopt_t) { full = false; }
-  HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
+  HD _Tp &emplace() { held = _Tp(); full = true; return held; } HD _Tp &emplace(const _Tp &x) { held = x; full = true; return held; }
   HD void reset() { full = false; }
   void swap(optional &);
   HD constexpr bool has_value() const { return full; } HD constexpr explicit operator bool() const { return full; }
@@ -534,6 +534,7 @@ template <class _Tp> HD constexpr optional<_Tp> make_optional(_Tp x) { return op
 
 /* Functions as objects. */
 #define BINARY(N, R, OP) template <class _Tp = void> struct N { \
+  __w_OLDER(typedef R result_type; typedef _Tp first_argument_type, second_argument_type;) \
   HD constexpr R operator()(const _Tp &a, const _Tp &b) const { return a OP b; } }; \
   template <> struct N<void> { template <class _Tp, class _Up> \
   HD constexpr auto operator()(const _Tp &a, const _Up &b) const -> decltype(a OP b) { return a OP b; } };
@@ -541,7 +542,7 @@ BINARY(plus, _Tp, +) BINARY(minus, _Tp, -) BINARY(multiplies, _Tp, *) BINARY(div
 BINARY(equal_to, bool, ==) BINARY(not_equal_to, bool, !=) BINARY(less, bool, <) BINARY(less_equal, bool, <=)
 BINARY(greater, bool, >) BINARY(greater_equal, bool, >=) BINARY(logical_and, bool, &&) BINARY(logical_or, bool, ||)
 BINARY(bit_and, _Tp, &) BINARY(bit_or, _Tp, |) BINARY(bit_xor, _Tp, ^)
-#define UNARY(N, R, OP) template <class _Tp = void> struct N { \
+#define UNARY(N, R, OP) template <class _Tp = void> struct N { __w_OLDER(typedef R result_type; typedef _Tp argument_type;) \
   HD constexpr R operator()(const _Tp &a) const { return OP a; } };
 UNARY(negate, _Tp, -) UNARY(logical_not, bool, !) UNARY(bit_not, _Tp, ~)
 template <class _Fn, class... _Tp, size_t... i>

@@ -4,10 +4,9 @@
 extern "C++" {
 namespace thrust {
 template <class _Tp> class device_ptr {
-public: __w_LIBRARY
-private:
   void *__w;
-public:
+public: __w_LIBRARY
+  typedef __remove_cv(_Tp) value_type; typedef device_ptr pointer; typedef ptrdiff_t difference_type;
   device_ptr(); explicit device_ptr(_Tp *); _Tp *get() const; device_ptr operator+(ptrdiff_t) const;
   _Tp &operator*() const, &operator[](size_t) const;
 };

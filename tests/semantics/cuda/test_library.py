@@ -522,6 +522,7 @@ ARE: Final = (
     "sizeof(cub::BlockMergeSort<int, 128, 4>::TempStorage) == 2052",
     "std::tuple_size<std::pair<int, int>>::value == 2", "std::tuple_size_v<const std::tuple<int, float>> == 2",
     "std::is_same_v<std::tuple_element_t<1, const std::pair<int, float>>, const float>",
+    "std::is_same_v<decltype(std::optional<int>().emplace()), int &>",
 )  # fmt: skip
 
 
@@ -532,6 +533,9 @@ def test_what_is_told_of_types_is_as_libraries_have_it(read: Read) -> None:
     writes = "".join(f"A[{i}] = {claim}; " for i, claim in enumerate(ARE))
     lowered = show_stmt(read(f"{head}__global__ void k(int *A) {{ {writes}}}\n").kernel.body)
     assert lowered.splitlines() == [f"A[{i}] <- 1;" for i in range(len(ARE))]
+    older = "std::is_same_v<std::less<int>::result_type, bool> && std::is_same_v<std::negate<int>::argument_type, int>"
+    text = f"#include <functional>\n#include <type_traits>\n__global__ void k(int *A) {{ A[0] = {older}; }}\n"
+    assert show_stmt(read(text).kernel.body) == "A[0] <- 1;"
 
 
 ARRAYS: Final = """#include <array>
