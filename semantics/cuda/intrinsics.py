@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from logic.syntax import DOUBLE, INT, Expr, Op, Param, Sync
+from logic.syntax import BOOL, DOUBLE, INT, Const, Expr, Op, Param, Sync
 from semantics.cuda.clang import Node
 from semantics.cuda.convert import convert, literal, zero
 from semantics.cuda.ctype import innermost, scalar
@@ -34,7 +34,7 @@ _BLOCK: Final = tuple(Param(f"blockIdx.{axis}") for axis in "xyz")
 _SAME: Final = ("expect", "expect_with_probability")
 _NOTHING: Final = ("assume", "unreachable", "trap", "debugtrap", "prefetch")
 _INFINITE: Final = ("inf", "inff", "huge_val", "huge_valf")
-_KNOWN: Final = frozenset({*_SAME, *_NOTHING, *_INFINITE, "assume_aligned", "constant_p"})
+_KNOWN: Final = frozenset({*_SAME, *_NOTHING, *_INFINITE, "assume_aligned", "constant_p", "is_constant_evaluated"})
 
 
 def is_builtin(callee: Node) -> bool:
@@ -128,6 +128,8 @@ def builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Address | N
     if name == "assume_aligned" and args:
         dropped(st, *(expr(st, a, within(use)) for a in args[1:]))
         return address(st, args[0], use)
+    if name == "is_constant_evaluated":
+        return Const(False, BOOL, node.loc)
     if name == "constant_p":
         return anything(st, name, (), INT, node.loc)
     if name in _INFINITE:

@@ -642,20 +642,7 @@ template <class _Tp> HD constexpr auto end(_Tp &x) -> decltype(x.end()) { return
 template <class _Tp, size_t n> HD constexpr _Tp *data(_Tp (&x)[n]) { return x; }
 template <class _Tp> HD constexpr auto data(_Tp &x) -> decltype(x.data()) { return x.data(); }
 
-/* Bits of numbers. */
-template <class _Tp, class _Up> HD _Tp bit_cast(const _Up &x) { _Up y = x; return *reinterpret_cast<_Tp *>(&y); }
-template <class _Tp> HD int popcount(_Tp x) { return sizeof(x) > 4 ? __popcll(x) : __popc(x); }
-template <class _Tp> HD int countl_zero(_Tp x) {
-  return sizeof(x) > 4 ? __clzll(x) : __clz(x) - (32 - 8 * (int)sizeof(x));
-}
-template <class _Tp> HD int countr_zero(_Tp x) {
-  return x == 0 ? 8 * (int)sizeof(x) : sizeof(x) > 4 ? __ffsll(x) - 1 : __ffs(x) - 1;
-}
-template <class _Tp> HD int bit_width(_Tp x) { return 8 * (int)sizeof(x) - countl_zero(x); }
-template <class _Tp> HD constexpr bool has_single_bit(_Tp x) { return x != 0 && (x & (x - 1)) == 0; }
-template <class _Tp> HD _Tp bit_floor(_Tp x) { return x == 0 ? x : (_Tp)((_Tp)1 << (bit_width(x) - 1)); }
-template <class _Tp> HD _Tp bit_ceil(_Tp x) { return x < 2 ? (_Tp)1 : (_Tp)((_Tp)1 << bit_width((_Tp)(x - 1))); }
-
+#include <warpbound_bits.h>
 struct identity { template <class _Tp> HD constexpr _Tp &&operator()(_Tp &&x) const { return static_cast<_Tp &&>(x); } };
 template <class _Fn, class... _Tp>
 HD constexpr auto invoke(_Fn &&f, _Tp &&... x) -> decltype(f(static_cast<_Tp &&>(x)...)) { return f(static_cast<_Tp &&>(x)...); }

@@ -114,6 +114,10 @@ CASES: Final = {
         v.at <- 0;
         v.count <- 3;
         F[0] <- as_float(v.count + int(v.count == 0));""",
+    "using namespace cuda::std; enum { E0 = countr_zero(64u) + 10 * countl_zero((unsigned char)1) + "
+    "100 * popcount(255ull) + 1000 * bit_width(9u), E1 = bit_floor(100u) + 10 * bit_ceil(100u) + "
+    "100 * countl_zero(0ull) + 1000 * countr_zero((unsigned short)0) }; F[E0] = E1;": """\
+        F[4876] <- 23744.0f;""",
     "F[n] = cuda::std::bit_cast<float>(n) + cuda::std::popcount((unsigned)n) + cuda::std::bit_ceil(5u);": """\
         y_0 <- n;
         x <- n;
