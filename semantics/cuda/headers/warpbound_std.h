@@ -642,7 +642,7 @@ template <class _Tp> HD constexpr auto end(_Tp &x) -> decltype(x.end()) { return
 template <class _Tp, size_t n> HD constexpr _Tp *data(_Tp (&x)[n]) { return x; }
 template <class _Tp> HD constexpr auto data(_Tp &x) -> decltype(x.data()) { return x.data(); }
 
-#include <warpbound_bits.h>
+#include "warpbound_bits.h"
 struct identity { template <class _Tp> HD constexpr _Tp &&operator()(_Tp &&x) const { return static_cast<_Tp &&>(x); } };
 template <class _Fn, class... _Tp>
 HD constexpr auto invoke(_Fn &&f, _Tp &&... x) -> decltype(f(static_cast<_Tp &&>(x)...)) { return f(static_cast<_Tp &&>(x)...); }
