@@ -52,7 +52,7 @@ TEMPLATES: Final = {
                      "pow"), "f[t] = {}(i[t], g[t]) + {}(g[t], 3u) + {}(i[t], t);"),
     **dict.fromkeys((f"__w_atomic_{op}" for op in ("add", "sub", "min", "max", "and", "or", "xor", "exch")),
                     "i[t] = {}(i + t, 1);"),
-    "__w_atomic_cas": "i[t] = {}(i + t, 1, 2);",
+    "__w_atomic_cas": "i[t] = {}(i + t, 1, 2);", "fma": "f[t] = {}(i[t], g[t], 3u) + {}(1, 2, i[t]);",
     **dict.fromkeys(("ldexp", "scalbn", "scalbln"), "f[t] = {}(i[t], t);"),
 }  # fmt: skip
 """How each template is used; others take one number of any type."""
