@@ -258,16 +258,20 @@ def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr,
         def fits(span: int, start: Expr = start) -> bool:
             return view.most(array, frozen(start), range(span + 1), o.n) <= o.n
 
+        def told(same: Expr, span: int, start: Expr = start) -> Json:
+            return farkas.entails(o.p, _within(index, same, start, span), context, implied)
+
         if start == o.index or not fits(0):
             continue
-        widest = {same: _within(index, same, start, recheck.MAX_SPAN) for same in sames}
-        near = [same for same, goal in widest.items() if farkas.entails(o.p, goal, context, implied) is not None]
-        low, high = 0, recheck.MAX_SPAN if near else 1
+        near = [same for same in sames if told(same, recheck.MAX_SPAN) is not None]
+        if not near:
+            continue
+        low, high = 0, recheck.MAX_SPAN
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
         for same in near:
-            found = farkas.entails(o.p, _within(index, same, start, low), context, implied)
+            found = told(same, low)
             if found is not None:
                 yield {"is": expression(same), "first": expression(start), "span": low, "by": found}
 

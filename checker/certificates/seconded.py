@@ -143,18 +143,21 @@ class Remembered:
     known: dict[tuple[Obligation, tuple[str, ...]], Any] = field(default_factory=dict)
 
     def __call__(self, obligation: Obligation, context: Context) -> Any:
-        key = obligation, tuple(context.sigma.locals)
+        key = _key(obligation, context)
         if key not in self.known:
             self.known[key] = (self.prove or proof)(obligation, context)
         return self.known[key]
 
     def in_vain(self, obligation: Obligation, context: Context) -> bool:
         """Whether evidence for an obligation was looked for, and none was found."""
-        key = obligation, tuple(context.sigma.locals)
-        return key in self.known and self.known[key] is None
+        return self.known.get(_key(obligation, context), False) is None
 
     def first(self, obligation: Obligation, context: Context) -> Any:
         """The evidence that is tried first: of what may do without, what was found before."""
         if isinstance(obligation, Unaided):
-            return self.known.get((obligation, tuple(context.sigma.locals)))
+            return self.known.get(_key(obligation, context))
         return self(obligation, context)
+
+
+def _key(obligation: Obligation, context: Context) -> tuple[Obligation, tuple[str, ...]]:
+    return obligation, tuple(context.sigma.locals)
