@@ -25,6 +25,8 @@ _TRAIT: Final = re.compile(
     rb"|has_(?:trivial|nothrow|virtual|unique)_\w+)\s*\("
 )
 """A question that a compiler answers of a type, if it depends on how the library has a class."""
+_CONSTANT: Final = re.compile(rb"\w*is_constant_evaluated\b|\bif\s*!?\s*consteval\b|\bif\s+not\s+consteval\b")
+"""A question whether an expression is evaluated as a constant, by the language's rules for where it stands."""
 CONCEPTS: Final = re.compile(
     rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
     rb"|\w*constructible(?:_from)?|default_initializable)\b"
@@ -74,6 +76,12 @@ _NO_NAMES: Final = frozenset(
 def trait(text: bytes) -> re.Match[bytes] | None:
     """The first question in a text that a compiler answers otherwise than a library."""
     return _TRAIT.search(text) or _TRAIT.search(SPLICE.sub(b"", text))
+
+
+@lru_cache(maxsize=UNITS)
+def constant(text: bytes) -> re.Match[bytes] | None:
+    """The first question in a text whether something is evaluated as a constant."""
+    return _CONSTANT.search(_code(text)) or _CONSTANT.search(blanked(SPLICE.sub(b"", text)))
 
 
 @lru_cache(maxsize=UNITS)

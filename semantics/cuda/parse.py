@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.asked import calls, constrains, device_code, mixed, throws, trait
+from semantics.cuda.asked import calls, constant, constrains, device_code, mixed, throws, trait
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
 from semantics.cuda.families import lines as derived_lines
@@ -263,6 +263,11 @@ def asks(request: Request) -> bool:
         if (asked := trait(text)) is not None:
             told, loc = asked[1].decode(), Loc(name, *Source(text).place(asked.start()))
             raise CudaError(f"what __{told} says of a library's class is not known", loc, f"Use std::{told}.")
+        if (asked := constant(text)) is not None:
+            what = "whether something is evaluated as a constant is not known"
+            raise CudaError(what, Loc(name, *Source(text).place(asked.start())), "Write a function for each.")
+    if any(map(constant, defines)):
+        raise CudaError("an option of -D asks whether something is evaluated as a constant", None, "Leave it out.")
     if (place := throws((*theirs.values(), *(b"#define " + d.replace(b"=", b" ", 1) for d in defines)))) is not None:
         said = [Loc(name, *Source(text).place(place[1])) for name, text in theirs.items()][place[0] : place[0] + 1]
         what = "whether a function of a library may throw is not known"

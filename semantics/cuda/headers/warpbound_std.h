@@ -192,7 +192,6 @@ template <class _Tp, _Tp...> struct integer_sequence {};
 template <size_t... i> using index_sequence = integer_sequence<size_t, i...>;
 template <class _Tp, _Tp n> using make_integer_sequence = __make_integer_seq<integer_sequence, _Tp, n>;
 template <size_t n> using make_index_sequence = make_integer_sequence<size_t, n>;
-constexpr HD bool is_constant_evaluated() noexcept { return false; }
 
 #if __cplusplus > 201703L
 /* Concepts, by traits of classes: whether a `requires` holds may depend on whether the host or a kernel asks first. */

@@ -1,10 +1,11 @@
-"""Whether a text asks if an expression throws, or has a class of two libraries. Kernels try the other questions."""
+"""Whether a text asks if an expression throws or is a constant, or has a class of two libraries. Kernels try the other
+questions."""
 
 from __future__ import annotations
 
 import pytest
 
-from semantics.cuda.asked import mixed, throws
+from semantics.cuda.asked import constant, mixed, throws
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,23 @@ def test_where_it_is_asked() -> None:
 )
 def test_what_is_said_of_a_function_is_no_question(text: str) -> None:
     assert throws([text.encode()]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("int f() { return __builtin_is_constant_evaluated() ? 1 : 2; }", True),
+        ("int f() { return std::is_constant_evaluated() ? 1 : 2; }", True),
+        ("using std::is_constant_evaluated; #define Q is_constant_evaluated()", True),
+        ("int f() { if consteval { return 1; } else { return 2; } }", True),
+        ("int f() { if ! consteval { return 1; } return 2; }", True),
+        ("int f() { if not consteval { return 1; } return 2; }", True),
+        ("// is_constant_evaluated\nconsteval int f() { return 1; }", False),
+    ],
+)
+def test_a_question_whether_something_is_a_constant(text: str, asked: bool) -> None:
+    """It is one where a const int is made of it: what is read as a call there says otherwise."""
+    assert (constant(text.encode()) is not None) == asked
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,17 @@ def test_errors_of_other_instances_do_not_matter(name: str, here: Write) -> None
     assert failure(here(INSTANCES.replace("T odd", "auto odd")), name).loc is not None
 
 
+@pytest.mark.parametrize("said", ["__builtin_is_constant_evaluated()", "ASKS", "__builtin_is_constant_##evaluated"])
+def test_whether_something_is_a_constant_is_not_asked(said: str, here: Write) -> None:
+    """`const int w = f(1)` is 32, whatever `f(1)` is at run time."""
+    before = "#define P(A, B) A##B()\n" if "##" in said else ""
+    said = "P(__builtin_is_constant_, evaluated)" if "##" in said else said
+    text = f"{before}__device__ constexpr int f(int x) {{ return {said} ? 32 : x; }}\n"
+    text += "__global__ void k(int *A) { const int w = f(1); A[w * threadIdx.x] = 1; }"
+    error = failure(here(text), defines=("ASKS=__builtin_is_constant_evaluated()",) if said == "ASKS" else ())
+    assert "is_constant_evaluated" in error.message or "evaluated as a constant" in error.message
+
+
 HOST = """
 #include <iostream>
 #include <vector>
