@@ -232,6 +232,10 @@ def _run(words: list[str], take: Callable[[argparse.Namespace], None]) -> int:
         _tell(words, problem)
         return 2
     except Exception as error:
+        from checker.cli.process import heard_interrupt
+
+        if heard_interrupt():
+            raise KeyboardInterrupt from error
         if os.environ.get("WARPBOUND_TRACEBACK"):
             raise
         sys.stderr.write(f"warpbound: internal error: {type(error).__name__}: {error}\n")

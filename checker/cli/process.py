@@ -164,10 +164,16 @@ def hear_interrupts() -> None:
 
 def _interrupted(number: int, frame: object) -> NoReturn:
     """Raises KeyboardInterrupt; the second time, it leaves."""
-    if sys.unraisablehook is _silent:
+    if heard_interrupt():
         leave()
     sys.unraisablehook = _silent
     raise KeyboardInterrupt
+
+
+def heard_interrupt() -> bool:
+    """Whether Ctrl-C was heard. KeyboardInterrupt may not be what arrives: `ctypes` raises ArgumentError of its own for
+    whatever is raised while it converts arguments."""
+    return sys.unraisablehook is _silent
 
 
 def _silent(problem: object) -> None:

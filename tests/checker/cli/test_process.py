@@ -248,6 +248,18 @@ with Workers(2, get_context("spawn")) as pool:
 """,
 }
 
+CONVERSION = """
+import ctypes
+class Converted:
+    @classmethod
+    def from_param(cls, value):
+        ready()
+        while True: pass
+puts = ctypes.CDLL(None).puts
+puts.argtypes = [Converted]
+puts(1)
+"""
+
 WORK = """
 import time
 from checker.cli import rules
@@ -293,6 +305,11 @@ def interrupted(command: list[str], everyone: bool, work: float | None = None, n
 @pytest.mark.parametrize("phase", PHASES)
 def test_ctrl_c_ends_it_within_a_second(phase: str, everyone: bool) -> None:
     interrupted(program("rules", before=f"PHASE = {PHASES[phase]!r}\n{WORK}"), everyone)
+
+
+def test_ctrl_c_while_ctypes_converts_an_argument() -> None:
+    """`ctypes` raises an error of its own then, which is no fault of ours."""
+    interrupted(program("rules", before=f"PHASE = {CONVERSION!r}\n{WORK}"), everyone=True)
 
 
 @pytest.mark.parametrize(
