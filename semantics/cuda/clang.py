@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from logic.source import Loc
@@ -38,14 +39,6 @@ _NO_ERROR: Final = re.compile(
     r"expected a for, while, or do-while loop to .*|(incompatible|duplicate) directives '#pragma .*|unterminated '#.*"
     r"|invalid value '-?\d+'; must be positive|value '\d+' is too large|'(global' and 'device|internal_linkage)' attr.*"
 )
-_UNARY: Final = {
-    1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",
-}  # fmt: skip
-_BINARY: Final = {
-    3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>", 10: "<=>", 11: "<", 12: ">", 13: "<=", 14: ">=", 15: "==",
-    16: "!=", 17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=", 26: "+=", 27: "-=",
-    28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
-}  # fmt: skip
 
 _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
@@ -67,15 +60,6 @@ class Diagnostic:
     """The instance of a function template that it is in itself, as clang writes it."""
 
 
-_IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
-
-
-def _instance(error: Any) -> str:
-    """The instance that clang's first note on an error names, if that is one of a function template."""
-    told = next((_IN_INSTANCE.fullmatch(note.spelling) for note in error.children), None)
-    return told[1] if told else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Prefix:
     """The part that is kept of a unit that others begin with: its inclusions, as `Unit` has them, and its macros."""
@@ -92,10 +76,17 @@ class Prefix:
 
 class Unit:
     """A parsed translation unit. `path` is the name the user gave, which every Loc repeats. Where it begins with a
-    `prefix` that clang has kept, its root has no nodes of that, which are thousands. `first`: others begin with it."""
+    `prefix` that clang has kept, its root has no nodes of that, which are thousands. `first`: others begin with it.
+    `instead`: the texts of files, and what clang is given for them, in which everything is at the same place."""
 
     def __init__(
-        self, path: str, data: bytes, args: Sequence[str], prefix: Prefix | None = None, first: bool = False
+        self,
+        path: str,
+        data: bytes,
+        args: Sequence[str],
+        prefix: Prefix | None = None,
+        first: bool = False,
+        instead: Mapping[str, tuple[bytes, bytes]] = MappingProxyType({}),
     ) -> None:
         self.made = time.time()
         self._cindex = cindex = libclang.binding()
@@ -104,6 +95,8 @@ class Unit:
         self._name = f"./{path}" if path.startswith("-") else path
         self.defines, self._prefix = [a.removeprefix("-D") for a in args if a.startswith("-D")], prefix
         self._sources = {**(prefix.sources if prefix else {}), path: Source(data)}
+        self._instead = {name: Source(own) for name, (own, _) in instead.items()}
+        self._sources |= self._instead
         self._files: dict[int, str] = {}
         self._decls: dict[int, list[tuple[Any, int]]] = {}
         self._types: dict[tuple[int, int | None], CType] = {}
@@ -115,7 +108,8 @@ class Unit:
         self._kinds = libclang.names("CursorKind")
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._refs = tuple(map(ctypes.byref, self._at))
-        unsaved, more = ([], _INCOMPLETE) if first else ([(self._name, data)], 0)
+        texts = {self._name: data} | {self._name if f == path else f: text for f, (_, text) in instead.items()}
+        unsaved, more = ([], _INCOMPLETE) if first else ([*texts.items()], 0)
         try:
             self._tu = libclang.index().parse(self._name, self._args, unsaved, KEEP_GOING | RECORD | more)
         except cindex.TranslationUnitLoadError as e:
@@ -157,7 +151,7 @@ class Unit:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
         told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
-        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d), _instance(d)) for d in told]
+        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d), libclang.instance(d)) for d in told]
 
     def _notes(self, error: Any) -> tuple[Loc, ...]:
         asked = (self.place(n.location)[0] for n in error.children if n.spelling.endswith("requested here"))
@@ -295,7 +289,9 @@ class Unit:
         return self._kinds.get(cursor._kind_id, "UNKNOWN")
 
     def contents(self, name: str) -> bytes | None:
-        """The bytes that clang saw of a file; None where it keeps none."""
+        """The bytes that clang saw of a file, or would have; None where it keeps none."""
+        if name in self._instead:
+            return self._instead[name].data
         return libclang.contents(self._tu, self._name if name == self.path else name)
 
     def _source(self, name: str) -> Source:
@@ -481,8 +477,8 @@ class Node:
         """The operator of a unary or binary operator node as it is written; `x++` and `++x` tell the two apart."""
         lib = self.unit._lib
         if self.kind == "UNARY_OPERATOR":
-            return _UNARY.get(lib.clang_getCursorUnaryOperatorKind(self._cursor), "?")
-        return _BINARY.get(lib.clang_getCursorBinaryOperatorKind(self._cursor), "?")
+            return libclang.UNARY.get(lib.clang_getCursorUnaryOperatorKind(self._cursor), "?")
+        return libclang.BINARY.get(lib.clang_getCursorBinaryOperatorKind(self._cursor), "?")
 
     @property
     def acts(self) -> bool:

@@ -8,6 +8,24 @@ import functools
 import re
 from typing import Any, Final
 
+UNARY: Final = {
+    1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",
+}  # fmt: skip
+BINARY: Final = {
+    3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>", 10: "<=>", 11: "<", 12: ">", 13: "<=", 14: ">=", 15: "==",
+    16: "!=", 17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=", 26: "+=", 27: "-=",
+    28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
+}  # fmt: skip
+"""Operators by libclang's numbers."""
+
+_IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
+
+
+def instance(error: Any) -> str:
+    """The instance that clang's first note on an error names, if that is one of a function template."""
+    told = next((_IN_INSTANCE.fullmatch(note.spelling) for note in error.children), None)
+    return told[1] if told else ""
+
 
 @functools.cache
 def binding() -> Any:

@@ -15,6 +15,7 @@ from typing import Final
 
 from logic.source import Loc
 from semantics.cuda.asked import calls, constant, constrains, device_code, mixed, throws, trait
+from semantics.cuda.attributes import mended
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
 from semantics.cuda.families import lines as derived_lines
@@ -64,8 +65,6 @@ _PRAGMA: Final = re.compile(
 )
 """Pragmas that say how to compile a loop, and nothing of what it does. clang takes it for an error where no loop
 follows."""
-_ALIGNED: Final = re.compile(rb"(?<![\w$])(__(?:shared|constant|device)__[ \t]+)alignas(?=[ \t]*\()")
-"""`alignas` where clang wants C's word for it; `cuda_shim.h` has one of its length."""
 _TEXT: Final = re.compile(rb"[^\r\n]")
 _MOST_TRIED: Final = 4
 _MOST_HIDDEN: Final = 64
@@ -305,8 +304,7 @@ def parse(request: Request, begun: bytes | None = None) -> Parsed:
 def _plain(path: str, data: bytes) -> bytes:
     """A file's text with what clang takes for an error, and CUDA's compiler does not, said otherwise."""
     _check_macros(path, data)
-    data = _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), data)
-    return _ALIGNED.sub(rb"\1__w_als", data)
+    return _PRAGMA.sub(lambda m: _TEXT.sub(b" ", m[0]), data)
 
 
 def _appended(data: bytes, lines: Sequence[str]) -> bytes:
@@ -419,6 +417,8 @@ def _parsed(
         cause: Exception | None = None
         try:
             unit = Unit(path, data, options, begun)
+            if other := mended(unit):
+                unit = Unit(path, data, options, begun, instead={n: (unit.text(n), other[n]) for n in other})
         except (ClangFailed, UnicodeError) as e:
             problem, cause = f"clang cannot parse '{path}'", e
             continue

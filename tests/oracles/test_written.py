@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from semantics.cuda import clang
+from semantics.cuda import libclang
 from tests.oracles.programs import Writer
 from tests.oracles.written import tried
 from tests.semantics.cuda.native import COMPILER
@@ -33,6 +33,6 @@ def test_programs_are_read_as_a_host_compiler_has_them(tmp_path: Path) -> None:
 
 @hosted
 def test_a_front_end_that_misreads_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    number = next(n for n, op in clang._BINARY.items() if op == "+")
-    monkeypatch.setitem(clang._BINARY, number, "-")
+    number = next(n for n, op in libclang.BINARY.items() if op == "+")
+    monkeypatch.setitem(libclang.BINARY, number, "-")
     assert "different" in [v.kind for v in tried(EQUAL, tmp_path)]

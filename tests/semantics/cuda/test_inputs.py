@@ -49,6 +49,15 @@ def test_all_that_was_seen_and_what_would_have_been(here: Path) -> None:
     assert not set(found.absent) & {"two/n.h", "two/deep.h", "two/gl.h", "src/gl.h"}
 
 
+def test_a_file_that_clang_is_given_otherwise(here: Path) -> None:
+    """What counts are the bytes that it has."""
+    Path("src/n.h").write_text("struct S { __device__ [[nodiscard]] int f() { return 1; } };\n")
+    Path("src/a.cu").write_text('#include "n.h"\n__global__ void k(int *A) { A[0] = S().f(); }\n')
+    found = seen("src/a.cu")
+    assert found is not None
+    assert found.files == tuple((path, sha256(Path(path).read_bytes()).hexdigest()) for path in ("src/a.cu", "src/n.h"))
+
+
 def test_a_file_that_is_missing(here: Path) -> None:
     Path("src/a.cu").write_text('#include "none.h"\n' + K)
     found = seen("src/a.cu", "one")

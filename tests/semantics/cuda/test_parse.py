@@ -151,6 +151,33 @@ def test_alignment_after_the_space_of_a_variable(read: Callable[..., Reading]) -
     assert lines[-2:] == ["s[tid.x] <- A[16];", "e[T[1]] <- q.y;"]
 
 
+ATTRIBUTES = """#pragma once
+#define HD __host__ __device__
+#define LOUD [[nodiscard]]
+HD [[nodiscard]] inline float f(float x) { return x; }
+__device__ LOUD inline float g(float x) { return x + 1; }
+template <class T> struct W {
+  HD [[nodiscard]] [[maybe_unused]] T get() const { return v; }
+  __device__ [[nodiscard("a ] b"),
+    gnu::always_inline]] T twice() { return v + v; }
+  T v;
+};
+"""
+
+
+def test_attributes_after_those_of_cuda(read: Callable[..., Reading], tmp_path: Path) -> None:
+    """nvcc takes them there, clang does not; also in what is included."""
+    stored = "HD inline void h(int i) { __shared__ alignas(16) int S[64]; S[i] = i; }"
+    (tmp_path / "a.cuh").write_text(ATTRIBUTES + stored)
+    kernel = "__global__ [[maybe_unused]] void k(float *A) { W<float> w{f(2)}; h(3); A[9] = g(w.get() + w.twice()); }"
+    for before in (ATTRIBUTES + "HD void h(int i) {}\n", f'#include "{tmp_path}/a.cuh"\n'):
+        reading = read(before + kernel)
+        assert "A[9] <- " in show_stmt(reading.kernel.body)
+    assert "S[i] <- i;" in show_stmt(reading.kernel.body)
+    with pytest.raises(CudaError, match="an attribute list cannot appear here"):
+        read("__global__ void k(int *A) { __shared__ [[gnu::aligned(512)]] int S[4]; S[0] = A[0]; }")
+
+
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     """A comment in another code than UTF-8 says nothing; in a name, clang has an error."""
     path = tmp_path / "latin.cu"
