@@ -19,6 +19,8 @@ Token = tuple[str, int]
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 _NAMING: Final = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "TYPE_REF", "TEMPLATE_REF")
 _UNDECLARED: Final = re.compile(r"use of undeclared identifier '(\w+)'")
+_DEFINED: Final = re.compile(rb"\s*([^\W\d]\w*)\(([^()\n]*)\)([^\n]*)")
+"""The definition of a macro with parameters, and no other."""
 _SIZED: Final = re.compile(r"dim3|(u?(char|short|int|long|longlong)|float|double)[1-4]|u?int\d+_t|size_t")
 """Types of the shim that are as large as CUDA's."""
 _PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
@@ -43,7 +45,7 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    hidden = (unit.macros.saying(says) for says in (pastes, lambda text: names(text, name)))
+    hidden = (unit.macros.saying(says) for says in (pastes, lambda text: names(_without_parameters(text), name)))
     if "include" in words or not all(found.isdisjoint(words) for found in hidden):
         return None
     places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
@@ -89,6 +91,15 @@ def names(text: bytes, name: str) -> bool:
     """Whether a text has a word, or may have it in another spelling."""
     word = name.encode()
     return word in (_WORD.findall(text) if _WORD.fullmatch(word) else text) or b"\\u" in text.lower()
+
+
+def _without_parameters(text: bytes) -> bytes:
+    """The words that a macro stands for without its parameters: for these there is what its uses have. The whole
+    text where it has more than one definition."""
+    m = _DEFINED.fullmatch(text)
+    if m is None or m[1] in (words := _WORD.findall(m[3])) or not text.isascii() or b"\\" in text or b"$" in text:
+        return text
+    return b" ".join(word for word in words if word not in _WORD.findall(m[2]))
 
 
 def settled(node: Node, host: Node) -> bool:

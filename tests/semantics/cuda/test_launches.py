@@ -65,6 +65,7 @@ K = "__global__ void k(int *A) { A[0] = 1; }\n__global__ void k2(int *A) { A[0] 
         ("k<<<1, twice(dim3(1))>>>(0);", None),
         ("k<<<1, shared>>>(0);", None),
         ("k<<<1, given>>>(0);", None),
+        ("\n#define UP(a, b) (((a) + (b) - 1) / (b))\ndim3 b(8), c(UP(n, b.x)); k<<<c, b>>>(0);", (8, 1, 1)),
         ("dim3 b(1); dim3 &r = b; r.x = 32; k<<<1, b>>>(0);", None),
         ("dim3 b(1); dim3 *p = &b; p->x = 32; k<<<1, b>>>(0);", None),
         ("dim3 b(1); auto l = [&]() { b.x = 64; }; l(); k<<<1, b>>>(0);", None),
@@ -147,12 +148,12 @@ ODD = """#include <iostream>
 #define N 3
 #define CFG b.y = 1; if (n) b.x = 16
 #define SET b.x = 64
-#define SWAP std::swap(b, d)
-#define RUN(launch) launch; std::swap(b, d)
-#define HIDE std::size_t T = 64
+#define SWAP lib::swap(b, d)
+#define RUN(launch) launch; lib::swap(b, d)
+#define HIDE lib::size T = 64
 #define LAUNCH(f, ...) f<<<1, 64>>>(__VA_ARGS__)
 #define TWO(f, a) f<<<1, 32>>>(0); f<<<1, 64>>>(a)
-#define BOTH(size) k<<<1, size>>>(0); std::swap(size, d)
+#define BOTH(size) k<<<1, size>>>(0); lib::swap(size, d)
 #define MORE(size) k<<<1, size>>>(0); std::cin >> size.x; lost
 #define PASTE(p, q) p##q
 namespace std { template <class T> struct box { T &r; }; }
@@ -172,7 +173,7 @@ void see(const int &);
         # what clang leaves out
         "std::cin >> b.x; k<<<1, b>>>(0);",
         "std::cin >> b.x >> b.y; k<<<1, b>>>(0);",
-        "std::swap(b, d); k<<<1, b>>>(0);",
+        "lib::swap(b, d); k<<<1, b>>>(0);",
         "std::tie(b.x, b.y) = std::pair(64, 1); k<<<1, b>>>(0);",
         "configure(b); k<<<1, b>>>(0);",
         "configure(b.x); k<<<1, b>>>(0);",
@@ -184,10 +185,9 @@ void see(const int &);
         "std::vector<int> v; lib::fn f = k; f<<<1, 64>>>(v.data()); k<<<1, 32>>>(0);",
         "auto f = std::ref(k); k<<<1, 32>>>(0);",
         "k<<<1, 32>>>(0); lib::launch(k, 1, 64);",
-        "k<<<1, 32>>>(0); cudaLaunchKernel((void *)k, dim3(1), dim3(64), 0, 0, 0);",
         "lib::size T = 64; k<<<1, T>>>(0);",
-        "std::size_t T = 64; dim3 c(T); k<<<1, c>>>(0);",
-        "std::size_t T = 64; dim3 c; c.x = T; k<<<1, c>>>(0);",
+        "lib::size T = 64; dim3 c(T); k<<<1, c>>>(0);",
+        "lib::size T = 64; dim3 c; c.x = T; k<<<1, c>>>(0);",
         "lib::size T = 64; const int t = T; k<<<1, t>>>(0);",
         "HIDE; k<<<1, T>>>(0);",
         "k<<<1, 8 * sizeof(pair)>>>(0);",
@@ -199,7 +199,12 @@ void see(const int &);
         "RUN(k<<<1, b>>>(0)); k<<<1, b>>>(0);",
         "BOTH(b); k<<<1, b>>>(0);",
         "for (;;) { MORE(b); }",
-        "std::swap(PASTE(, b), d); k<<<1, b>>>(0);",
+        "\n#define ALSO(b) k<<<1, b>>>(0); lib::swap(b, d)\nALSO(b); k<<<1, b>>>(0);",
+        "\n#define LOST(b) lib::swap(b, d)\nLOST(b); k<<<1, b>>>(0);",
+        "\n#define L(b) (b)\n#undef L\n#define L(c) lib::swap(b, c)\nL(d); k<<<1, b>>>(0);",
+        "\n#define L (b)\nlib::swap L; k<<<1, b>>>(0);",
+        "\n#define L(c) lib::swap(b, c)\nL(d); k<<<1, b>>>(0);",
+        "lib::swap(PASTE(, b), d); k<<<1, b>>>(0);",
         'dim3 c(32);\n#include "sizes.h"\nk<<<1, c>>>(0);',
         '_Pragma("omp parallel for") EACH(i, n) b.x = 64; k<<<1, b>>>(0);',
         "UNLESS(n) b.x = 64; k<<<1, b>>>(0);",
