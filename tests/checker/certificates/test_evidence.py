@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from checker import recheck
 from checker.certificates import evidence
 from checker.certificates.evidence import proof
-from checker.certificates.judge import decided
+from checker.certificates.judge import decided, frozen, implied, judge
+from checker.certificates.judge import facts as frozen_facts
 from checker.notation import parse_expr
 from checker.oracles import farkas
 from logic.assertions import AtMost, Context, Entails, Launch, Uniform, conj
@@ -318,3 +319,29 @@ def test_a_number_that_is_told_is_put_in_the_place_of_a_leaf() -> None:
     assert rows
     assert decided(o, rows, one)
     assert proof(Entails(facts("tid.x >= 32"), o.goal), one) is None
+
+
+@pytest.mark.parametrize(
+    ("p", "goal", "soon"),
+    [
+        ("", "tid.y >= 1", True),
+        ("", "tid.y <= 14", True),
+        ("x == tid.y * 16 + tid.x", "x != 0", True),
+        ("", "tid.y != 7", False),
+        ("tid.y >= 8; x == tid.y", "x <= 14", True),
+        ("tid.y >= 8; tid.x <= 12", "tid.y * tid.y >= 49", False),
+        ("tid.y <= 3; x == tid.y + n", "x < n + 4", False),
+        ("tid.x >= 9; tid.x <= 3", "tid.y >= 1", False),
+        ("n >= 1", "n >= 2", False),
+    ],
+)
+def test_what_fails_at_the_first_thread_is_not_looked_for_at_all(p: str, goal: str, soon: bool) -> None:
+    """Where P excludes the threads that are tried first, or the goal does not tell them apart, all have to say it."""
+    to = judge(TWO_ROWS)
+    to.lanes.cache_clear()
+    e = parse_expr(goal, SIGMA)
+    said = implied(facts(p), e, TWO_ROWS)
+    view = to.lanes(frozen_facts(to, facts(p)), None)
+    tried = "warps" in vars(view)
+    assert said == view.implies(frozen(e))
+    assert not (soon and (said or tried))
