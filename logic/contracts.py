@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from logic.comparisons import differences
@@ -64,6 +64,7 @@ def as_reads(e: Expr) -> Expr:
     return e
 
 
+@lru_cache(maxsize=1 << 14)
 def elements(e: Expr) -> frozenset[str]:
     """The stable arrays that an expression speaks of."""
     return frozenset(t.op.removeprefix(ELEMENT) for t in subterms(e) if isinstance(t, Op) and t.op.startswith(ELEMENT))

@@ -134,7 +134,7 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
         k, before = known(), dict(lows)
         for leaf, rest in chains:
             if moved is None or not leaves(rest).isdisjoint(moved):
-                image = substitute(rest, k.instead)
+                image = _image(rest, k.instead)
                 if _nonnegative_terms(image - image.constant, k):
                     low = int(image.constant)
                     lows[leaf] = max(low, lows.get(leaf, low))
@@ -144,10 +144,21 @@ def knowledge(facts: tuple[Expr, ...]) -> Knowledge:
     k = replace(known(), defined=definitions(facts))
     for r in relations:
         if r.kind != "!=":
-            image = substitute(r.poly, k.instead)
+            image = _image(r.poly, k.instead)
             for p in (image, image * -1) if r.kind == "==" else (image,):
                 k.slack.setdefault(_of_any_sign(p, k), []).append(p)
     return k
+
+
+def _image(p: Poly, instead: dict[Leaf, Poly]) -> Poly:
+    """p with what is `instead` of leaves; at most points of a program, most of these are the same."""
+    mine = tuple((leaf, instead[leaf]) for leaf in leaves(p) if leaf in instead)
+    return _images(p, mine) if mine else p
+
+
+@lru_cache(maxsize=16_384)
+def _images(p: Poly, instead: tuple[tuple[Leaf, Poly], ...]) -> Poly:
+    return substitute(p, dict(instead))
 
 
 @lru_cache(maxsize=16_384)

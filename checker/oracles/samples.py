@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, lru_cache
+from itertools import chain, islice
 from random import Random
 from typing import Final, NamedTuple
 
@@ -33,6 +33,8 @@ USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
 """Sizes of blocks, where they are not known."""
+MAX_FACTS: Final = 1 << 14
+"""Facts of which it is kept what they say: most are asked of at many points of a program."""
 PLACE: Final = (WARP_INDEX, *(f"{name}.{axis}" for name in ("tid", "blockDim") for axis in "xyz"))
 """The leaves that say where a thread is."""
 
@@ -107,14 +109,15 @@ class Sampler:
         sides: dict[str, list[tuple[str, Expr]]] = {name: [] for name in self.leaves}
         defined: dict[str, list[Expr]] = {name: [self.leaves[first]] for name, first in same.items()}
         equations: list[dict[str, Expr]] = []
-        for leaf, op, other in compared(facts, either=True):
-            a, b = (leaf_name(e) if isinstance(e, Var | Param | Tid) else "" for e in (leaf, other))
+        told = [_sides(fact) for fact in facts]
+        for a, op, other in chain.from_iterable(apart for apart, _ in told):
+            b = leaf_name(other) if isinstance(other, Var | Param | Tid) else ""
             if op != "==" or same.get(a, a) != same.get(b, b):
                 sides[same.get(a, a)].append((op, other))
                 if op == "==":
                     defined.setdefault(same.get(a, a), []).append(other)
-        for fact in facts:
-            ways = [(same.get(a := leaf_name(leaf), a), op, other) for leaf, op, other in solved((fact,))]
+        for _, solved_for in told:
+            ways = [(same.get(a, a), op, other) for a, op, other in solved_for]
             for name, op, other in ways:
                 sides[name].append((op, other))
             equations.append({name: other for name, op, other in ways if op == "=="})
@@ -124,8 +127,8 @@ class Sampler:
             if undefined:
                 name = min(undefined, key=lambda n: len(sides[n]))
                 defined[name] = [equation[name]]
-        inside = {e: set(map(leaf_name, _leaves(e))) for some in defined.values() for e in some}
-        inside |= {e: set(map(leaf_name, _leaves(e))) for some in sides.values() for _, e in some}
+        inside = {e: _names(e) for some in defined.values() for e in some}
+        inside |= {e: _names(e) for some in sides.values() for _, e in some}
         mentioned: dict[str, list[Expr]] = {}
         for e, names in inside.items():
             for name in names:
@@ -154,12 +157,13 @@ class Sampler:
         """The leaves that facts equate with another one, by name, with the first in order of those that are the
         same."""
         order, first = {name: i for i, name in enumerate(self.leaves)}, dict[str, str]()
-        for leaf, op, other in compared(facts):
-            if op == "==" and isinstance(other, Var | Param | Tid):
-                a, b = (first.get(name, name) for name in (leaf_name(leaf), leaf_name(other)))
-                if a != b:
-                    kept, gone = sorted((a, b), key=order.__getitem__)
-                    first = {name: kept if to == gone else to for name, to in first.items()} | {gone: kept}
+        for fact in facts:
+            match fact:
+                case Op("==", (Var() | Param() | Tid() as one, Var() | Param() | Tid() as other)):
+                    a, b = (first.get(name, name) for name in map(leaf_name, (one, other)))
+                    if a != b:
+                        kept, gone = sorted((a, b), key=order.__getitem__)
+                        first = {name: kept if to == gone else to for name, to in first.items()} | {gone: kept}
         return first
 
     @cached_property
@@ -290,7 +294,29 @@ class Sampler:
 
 def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
     """The leaves in expressions, with what stands for the contents of the arrays whose elements these speak of."""
-    return leaves_in(*exprs) | {leaf for e in exprs for array in elements(e) for leaf in contents(array)}
+    return set[Leaf]().union(*map(_leaves_of, exprs))
+
+
+@lru_cache(maxsize=MAX_FACTS)
+def _leaves_of(e: Expr) -> frozenset[Leaf]:
+    return frozenset(leaves_in(e)).union(leaf for array in elements(e) for leaf in contents(array))
+
+
+@lru_cache(maxsize=MAX_FACTS)
+def _names(e: Expr) -> frozenset[str]:
+    """The names of these leaves."""
+    return frozenset(map(leaf_name, _leaves_of(e)))
+
+
+Comparison = tuple[str, str, Expr]
+"""The name of a leaf, how it compares, and with what."""
+
+
+@lru_cache(maxsize=MAX_FACTS)
+def _sides(fact: Expr) -> tuple[tuple[Comparison, ...], tuple[Comparison, ...]]:
+    """The comparisons by a fact of a leaf that stands on one of its sides alone, and of others."""
+    apart = tuple((leaf_name(leaf), op, other) for leaf, op, other in compared((fact,), either=True))
+    return apart, tuple((leaf_name(leaf), op, other) for leaf, op, other in solved((fact,)))
 
 
 class Congruent(NamedTuple):

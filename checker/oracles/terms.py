@@ -118,12 +118,8 @@ def leaf_type(leaf: Var | Param | Tid, sigma: Signature) -> Type:
 
 def with_fresh(sigma: Signature, exprs: Iterable[Expr]) -> Signature:
     """sigma, with the types of the universally quantified values that occur in the expressions."""
-    fresh = {
-        t.name: fresh_type(t.name)
-        for e in exprs
-        for t in subterms(e)
-        if isinstance(t, Var) and t.name.startswith(FRESH)
-    }
+    names = {leaf.name for leaf in leaves_in(*exprs) if isinstance(leaf, Var)}
+    fresh = {name: fresh_type(name) for name in sorted(names) if name.startswith(FRESH)}
     return replace(sigma, locals={**sigma.locals, **fresh}) if fresh else sigma
 
 

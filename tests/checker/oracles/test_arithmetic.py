@@ -144,6 +144,15 @@ def test_lower_bounds_by_chains_of_facts() -> None:
     assert not entails(op(">=", J, 0), op("!=", M, J), op(">=", M, 0))
 
 
+def test_what_a_fact_says_is_worked_out_once_for_all_points_that_have_it() -> None:
+    facts = (op(">=", M, 3), op(">=", J, 1), op(">=", N, op("+", M, J)), op("<=", op("*", M, J), 99))
+    arithmetic.knowledge(facts)
+    before = arithmetic._images.cache_info()
+    arithmetic.knowledge((*facts, op("!=", N, 40)))
+    after = arithmetic._images.cache_info()
+    assert (after.misses, after.hits > before.hits) == (before.misses, True)
+
+
 I_, J_, N_ = (sym(leaf) for leaf in (M, J, N))
 
 

@@ -341,3 +341,13 @@ def test_stores_fit_chains_of_definitions_and_limits(facts: tuple[Expr, ...]) ->
     sigma = Signature(dict.fromkeys("xy", INT) | {"b": BOOL}, SIGMA.params, {})
     drawn = [*Sampler(facts_of(facts, CONTEXT, sigma), (), sigma).draws()]
     assert sum(all(holds(fact, store) for fact in facts) for store in drawn) > len(drawn) * 0.7
+
+
+def test_what_a_fact_compares_is_read_off_it_once_for_all_points_that_have_it() -> None:
+    facts = (op(">=", idx, 3), op("==", op("-", row, idx), w), op("==", col, row))
+    samples._sides.cache_clear()
+    assert Sampler(facts, (), SIGMA).steps
+    assert samples._sides.cache_info().misses == len(facts)
+    more = Sampler((*facts, op("<", idx, n)), (), SIGMA)
+    assert [step.name for step in more.steps] == ["n", "idx", "w", "col", "row"]
+    assert samples._sides.cache_info().misses == len(facts) + 1
