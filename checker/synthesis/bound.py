@@ -190,7 +190,8 @@ class Searches:
     def best(self, metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
         """The bound that is found, in which `capped` accesses cost the most that they may."""
         result = self._found(metric, False, capped)
-        return self._found(metric, True, capped) if result.q is None and result.hurried else result
+        again = result.q is None and result.hurried and not self.named(plain=False).hopeless(metric)
+        return self._found(metric, True, capped) if again else result
 
     def _found(self, metric: Metric, plain: bool, capped: frozenset[Access] = frozenset()) -> Result:
         search = self.named(plain=plain)
@@ -279,6 +280,7 @@ class Finder:
         self._ways = Ways(outline, asker, self._cases, per == "warp", book)
         self._apart = cache(lambda way: told_apart(self._flow(way), self._ways.ghosted(way)[0].context))
         self._first: list[tuple[Metric, frozenset[Access], tuple[Way, Result]]] = []
+        self._hopeless: list[Metric] = []
         self._flow(Way())
 
     def first(self, metric: Metric) -> tuple[Way, Result]:
@@ -299,6 +301,10 @@ class Finder:
         elif result.q is not None and result.q != ZERO:  # of which nothing is lower
             way, result = self._finer(metric, way, result)
         return replace(result, hurried=self.asker.hurried)
+
+    def hopeless(self, metric: Metric) -> bool:
+        """Whether a loop is in the way of a bound though all oracles were asked, and no other way is left to try."""
+        return any(one is metric for one in self._hopeless)
 
     def _flow(self, way: Way) -> Flow:
         return self._ways.flow(way, self._cases[0])
@@ -341,10 +347,11 @@ class Finder:
         """The first way in which no loop is in the way of a bound; else the bound that is missing."""
         self.asker.missing = True
         way, result = self._by_rows(metric) or (Way(), self._bounded(metric, Way()))
-        first, tried = result, False
+        first, tried, asked = result, False, not self.asker.hurried
         while result.q is None and result.problem and (at := result.problem.loc) and not self.asker.over:
             here = self._ways.other(way, at, tried)
             if here is None:
+                self._hopeless += [metric] if asked and isinstance(first.problem, Stuck) else []
                 break
             found, tried = self._bounded(metric, here), True
             useless = found.q is None and found.problem and found.problem.loc == at

@@ -12,6 +12,7 @@ import pytest
 from checker import recheck
 from checker.notation import parse_kernel
 from checker.oracles import Oracles, Pace, farkas
+from checker.synthesis import bound
 from checker.synthesis.asker import ASKED, SOLVED, Asker
 from checker.synthesis.bound import SECURED, Finder, Result, find_bounds
 from checker.synthesis.outline import Outline, bare
@@ -260,6 +261,26 @@ def test_each_metric_has_a_bound_that_was_judged_before_time_goes_into_another()
     assert begun == [*slow[:2], ("begun", "steps"), *slow[2:]]
     assert [(r.verdict, r.q) for r in results] == [(r.verdict, r.q) for r in others]
     assert {r.verdict for r in results} == {"certified"}
+
+
+def test_no_plain_search_begins_where_a_loop_has_no_bound_by_all_that_oracles_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Late, but asked in full: the flow took the time. Where there is none left to ask, a plain one may find more."""
+    begun: list[bool] = []
+
+    class Counted(Finder):
+        def __init__(self, outline: Outline, asker: Asker, *more: Any) -> None:
+            begun.append(asker.plain)
+            super().__init__(outline, asker, *more)
+
+    monkeypatch.setattr(bound, "Finder", Counted)
+    endless = kernel("i <- tid.x; while (A[i] != 0) { i <- A[i]; A[0] <- i; }")
+    for after, spent, plain in ((-1, SOLVED, [False]), (1, ASKED, [False, True])):
+        begun.clear()
+        _, results = events(endless, ("sectors", "steps"), spent, after=after)
+        assert [(r.q, r.hurried) for r in results] == [(None, True)] * 2
+        assert begun == plain
 
 
 def test_no_certificate_is_written_of_what_is_known_to_be_open() -> None:
