@@ -155,7 +155,7 @@ def _each(
     read: dict[Choice, Reading | SourceError] = {}
     for choice in chosen:
         try:
-            read[choice] = read_kernel(told_of(args, choice))
+            read[choice] = read_kernel(told_of(args, choice), settle=False)
         except SourceError as problem:
             read[choice] = problem
     kernels = {c: r.kernel for c, r in read.items() if not isinstance(r, SourceError)}
@@ -364,7 +364,7 @@ def _read(args: argparse.Namespace, metrics: Sequence[Metric]) -> Reading:
     from semantics.cuda import Unsupported
 
     try:
-        return read_kernel(args)
+        return read_kernel(args, settle=False)
     except Unsupported as problem:
         if args.format == "json":
             rows = [

@@ -268,7 +268,7 @@ def _read(
     own = told_of(args, choice)
     own.block = args.block or more.get("block") or args.usual_block
     own.grid = args.grid or more.get("grid") or args.usual_grid
-    reading = read_kernel(own)
+    reading = read_kernel(own, settle=False)
     sigma = signature(reading.kernel)
     took = set[str]() if table is None else {f"[kernel.{table}]"}
     given = assumptions_about(args.assume, sigma)

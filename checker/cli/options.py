@@ -45,13 +45,17 @@ def add_source_options(parser: argparse.ArgumentParser, several: bool = False) -
     add_reading_options(parser, several=several)
 
 
-def read_kernel(args: argparse.Namespace, path: str | None = None, name: str | None = None) -> Reading:
-    """The kernel that the reading options name, in args.file or another file. Raises SourceError."""
+def read_kernel(
+    args: argparse.Namespace, path: str | None = None, name: str | None = None, settle: bool = True
+) -> Reading:
+    """The kernel that the reading options name, in args.file or another file; `settle` as in `read_cuda`. Raises
+    SourceError."""
     from semantics.cuda import read_cuda
 
     refuse_others(path or args.file)
     includes, defines = tuple(args.includes), tuple(args.defines)
-    return read_cuda(path or args.file, name or args.kernel, includes, defines, args.std, args.instantiate)
+    chosen = name or args.kernel, includes, defines, args.std, args.instantiate
+    return read_cuda(path or args.file, *chosen, settle=settle)
 
 
 _OTHERS: Final = {

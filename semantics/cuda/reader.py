@@ -136,11 +136,13 @@ def read_cuda(
     std: str = STD,
     instantiate: str | None = None,
     shared_block: tuple[int | None, ...] | None = None,
+    settle: bool = True,
 ) -> Reading:
     """Read a kernel from a CUDA file: the one called `name`, which may be an instance of a template, else the only one.
 
     `includes`, `defines` and `std` are what `-I`, `-D` and `--std` give a compiler; `instantiate` is a template
-    instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`.
+    instance (`k<float,256>`); `shared_block` has the known block sizes, for `__shared__ int s[blockDim.x]`. Who asks at
+    once what it is `under` some launches need not `settle` which reductions it has in all: then it has each of them.
     Raises CudaError for anything that can't be read, at its place.
     """
     same = name is not None and instantiate is not None and name.replace(" ", "") == instantiate.replace(" ", "")
@@ -154,7 +156,8 @@ def read_cuda(
     assumed = [f"the header '{h}' is taken as included by one that was not found" for h in request.more]
     if request.std != std:
         assumed.append(f"the source is read as {request.std.upper()}")
-    return replace(found, remarks=(*assumed, *found.remarks))
+    found = replace(found, remarks=(*assumed, *found.remarks))
+    return found.under() if settle else found
 
 
 INSTANCES: Final = 3
@@ -193,8 +196,8 @@ def _check_answers(found: Reading, program: _Program, request: Request, name: st
         other = _program(everywhere, name, program.parsed.begun)
         same = (anywhere(other.kernel), other.types) == (anywhere(program.kernel), program.types)
         if not same:
-            settled_ = _reading(everywhere, other)
-            same = (anywhere(found.kernel), found.facts) == (anywhere(settled_.kernel), settled_.facts)
+            one, two = found.under(), _reading(everywhere, other).under()
+            same = (anywhere(one.kernel), one.facts) == (anywhere(two.kernel), two.facts)
         same = same and (other.state.tables, other.state.rows) == (program.state.tables, program.state.rows)
     if not same:
         told = "a template is chosen by what may be called, or by a class of a library: which is not known"
@@ -218,7 +221,7 @@ def _program(request: Request, name: str | None, begun: bytes | None = None) -> 
 
 
 def _reading(request: Request, program: _Program) -> Reading:
-    """The reading of a kernel for any launch, with what the file says of its launches."""
+    """The reading of a kernel with each reduction, and with what the file says of its launches."""
     parsed, node, kernel, st = program.parsed, program.node, program.kernel, program.state
     host = cache(lambda: parsed_for_host(request, parsed.whole.data))
     grid, block = sizes_of(parsed.whole, host, node)
@@ -228,7 +231,7 @@ def _reading(request: Request, program: _Program) -> Reading:
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
     unsteady = frozenset(st.unsteady)
     found = replace(found, passed=passed, fields=fields, symbol=node.symbol, unsteady=unsteady)
-    return replace(found, launched=launched(parsed.whole, host, node)).under()
+    return replace(found, launched=launched(parsed.whole, host, node))
 
 
 def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

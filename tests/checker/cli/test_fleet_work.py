@@ -13,6 +13,8 @@ from checker.fleet.judge import Judged, judged
 from checker.fleet.rows import Claimed, Found
 from checker.fleet.workers import Talk
 from logic.potentials import const
+from logic.syntax import Stmt
+from semantics.cuda import reader, settle
 
 
 class Asked(Talk):
@@ -53,3 +55,21 @@ def test_a_worker_asks_no_second_checker_of_its_own(
     assert found.text == talk.claimed[-1 if refused == 1 else 0].text
     bound = judged(str(found.text), talk.about).bound
     assert str(bound) == ("32" if refused == 1 else "4")
+
+
+def test_a_kernel_is_settled_for_the_launches_that_it_is_bounded_in_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks: list[object] = []
+
+    def settled(body: Stmt, types: Any, sigma: Any, given: Any, block: Any, *more: Any) -> settle.Settled:
+        blocks.append(block)
+        return own(body, types, sigma, given, block, *more)
+
+    own = settle.settled
+    monkeypatch.setattr(reader, "settled", settled)
+    (tmp_path / "a.cu").write_text("__global__ void k(int *A, unsigned n) { A[n + threadIdx.x] = 1; }")
+    args = parser().parse_args(["bound", str(tmp_path / "a.cu"), "--metric", "sectors", "--block", "32"])
+    settings, _ = fleet._settings(args, fleet.configuration(args))
+    fleet_work.work((Source(args.files[0], "a.cu"), settings), frozenset(), Asked(0))
+    assert blocks == [(32, 1, 1)]
