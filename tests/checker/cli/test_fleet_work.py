@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,9 +49,10 @@ def test_a_worker_asks_no_second_checker_of_its_own(
     (tmp_path / "a.cu").write_text("__global__ void k(int *A) { A[threadIdx.x] = 1; }")
     args = parser().parse_args(["bound", str(tmp_path / "a.cu"), "--metric", "sectors", "--block", "32"])
     settings, _ = fleet._settings(args, fleet.configuration(args))
-    talk = Asked(refused)
+    talk, timed = Asked(refused), list[Talk]()
+    monkeypatch.setattr(fleet_work, "_left", lambda _, of: timed.append(of))
     fleet_work.work((Source(args.files[0], "a.cu"), settings), frozenset(), talk)
-    assert len(talk.claimed) == asked
+    assert (len(talk.claimed), timed) == (asked, [talk])
     (found,) = talk.found
     assert found.text == talk.claimed[-1 if refused == 1 else 0].text
     bound = judged(str(found.text), talk.about).bound
@@ -73,3 +75,16 @@ def test_a_kernel_is_settled_for_the_launches_that_it_is_bounded_in_alone(
     settings, _ = fleet._settings(args, fleet.configuration(args))
     fleet_work.work((Source(args.files[0], "a.cu"), settings), frozenset(), Asked(0))
     assert blocks == [(32, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "began", "left"),
+    [(None, 0.0, None), (10.0, None, 10.0), (10.0, 100.0, 10.0), (10.0, 97.0, 7.0), (10.0, 1.0, 2.0)],
+)
+def test_a_search_has_what_reading_leaves_of_the_time(
+    seconds: float | None, began: float | None, left: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_work, "time", SimpleNamespace(monotonic=lambda: 100.0))
+    talk = Asked(0)
+    talk.began = began
+    assert fleet_work._left(seconds, talk) == left

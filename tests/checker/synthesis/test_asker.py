@@ -25,7 +25,8 @@ from logic.typing import check_kernel
 
 
 def kernel(body: str) -> Kernel:
-    text = f"kernel k\nparam int n;\nlocal int i;\nglobal int A[];\nbegin\n{body}\nend"
+    arrays = "global int A[];\n" + "shared int S[4];\n" * ("S[" in body)
+    text = f"kernel k\nparam int n;\nlocal int i;\n{arrays}begin\n{body}\nend"
     return parse_kernel(text, "k")
 
 
@@ -114,7 +115,9 @@ def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
     context = Context(check_kernel(MASKED), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
     oracle = Oracles()
     index = Const(3)
-    least = Asker(oracle, 0.0, 1.0, lambda: 1.0).least
+    least = Asker(oracle, 0.0, 1.0, lambda: SOLVED).least
+    assert least("MemReads", (), frozenset(), "A", Const(4), context) == 1  # no solver is needed
+    least = Asker(oracle, 0.0, 1.0, lambda: ASKED).least
     assert least("MemReads", (), frozenset(), "A", index, context) == 32
     assert oracle.least("MemReads", (), frozenset(), "A", index, context) == 1
     assert least("MemReads", (), frozenset(), "A", index, context) == 1
@@ -296,3 +299,17 @@ def test_no_certificate_is_written_of_what_is_known_to_be_open() -> None:
         results[1].q,
         results[1].backed and results[1].backed.bound,
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "asked"),
+    [
+        ("A[(tid.x + n * n) & 7] <- 1; S[(tid.x + n * n) & 3] <- 1;", "certified", 2),  # the first metric tells of A
+        ("if (n * n >= 0) { A[(tid.x + n * n) & 7] <- 1; } else { A[tid.x * 8] <- 2; }", "solver-backed", 2),
+    ],
+)
+def test_what_else_is_open_is_asked(body: str, verdict: str, asked: int) -> None:
+    """Beside what is known to be: a coarser bound may do without, or the one that was found is judged at last."""
+    found, results = events(kernel(body), ("sectors", "steps"), 0.0)
+    assert (results[1].verdict, found.count(("asked", "steps"))) == (verdict, asked)
+    assert all(r.second is not None for r in results)
