@@ -190,11 +190,35 @@ def ranges_of(
     fork: Fork, price: Callable[[bool, P], Fraction], uniform: Callable[[Expr], bool], context: Context
 ) -> Ranges | None:
     """The ranges of a branch, where these cost less than both sides at the most that each may; `price` is the cost of a
-    side under more facts."""
+    side under more facts.
+
+    They are looked for in one warp alone, where the block has several, and not in the first, whose threads are often an
+    exception: no ranges cost less in all. If those that are found cost no more there, they are the best; else ranges
+    are looked for in all warps."""
     found = _tests(fork, uniform, context)
     if found is None:
         return None
-    tests, turned, whole = found.tests, found.turned, (price(True, ()), price(False, ()))
+    whole = price(True, ()), price(False, ())
+    if context.scope == "warp" and prod(d or 0 for d in context.launch.block) > context.hardware.warp:
+        here = Op("==", (Param(WARP_INDEX), Const(1)))
+        rank, ranges = _cheapest(found, whole, lambda side, facts: price(side, (*facts, here)))
+        if ranges is None or _rank(ranges, price) <= rank:
+            return ranges
+    return _cheapest(found, whole, price)[1]
+
+
+def _rank(ranges: Ranges, price: Callable[[bool, P], Fraction]) -> Fraction:
+    """The most that both sides cost together in one of the ranges."""
+    several = (numbers for numbers in _together(ranges.ends) if any(k is not None for k in numbers[0]))
+    sides = ((ranges.passed(ends), ranges.failed(firsts)) for ends, firsts in several)
+    return max(price(not ranges.turned, passed) + price(ranges.turned, failed) for passed, failed in sides)
+
+
+def _cheapest(
+    found: Ranges, whole: tuple[Fraction, Fraction], price: Callable[[bool, P], Fraction]
+) -> tuple[Fraction, Ranges | None]:
+    """The ranges that cost the least by a price, and what they cost; None where that is no less than the `whole`."""
+    tests, turned = found.tests, found.turned
 
     @cache
     def cost(passing: bool, numbers: tuple[int | None, ...]) -> Fraction:
@@ -225,7 +249,7 @@ def ranges_of(
             rank = max([most, *(cost(True, ends) + cost(False, firsts) for ends, firsts in several)]), size
             if rank < best:
                 best, ranges = rank, replace(found, ends=joined)
-    return ranges
+    return best[0], ranges
 
 
 def _together(joined: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int | None, ...], tuple[int | None, ...]]]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from checker.oracles import Oracles
 from checker.synthesis.bound import find_bounds
+from checker.synthesis.flow import analyse
 from checker.synthesis.guards import lane_ends
+from checker.synthesis.nodes import Fork
 from checker.synthesis.outline import Outline, bare
-from logic.assertions import Context, Launch, X
+from checker.synthesis.partial import ranges_of
+from logic.assertions import Context, Launch, P, X
 from logic.facts import Facts
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import evaluate
-from logic.syntax import Expr, Param
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param
 from logic.typing import Signature, check_kernel
 from semantics.grid import run
 from tests.checker.synthesis.bounded import of_body
@@ -96,3 +101,26 @@ def test_the_last_block_of_a_grid_pays_for_its_lanes(tmp_path: Path, body: str, 
         cost = run(k, (block, 1, 1), (4, 1, 1), {"n": n, "m": 3}).totals["sectors"]
         allowed = evaluate(found.claim.bound, {Param("n"): n})
         assert cost == allowed if exact else cost <= allowed
+
+
+@pytest.mark.parametrize(("width", "dearer", "looks"), [(64, 0, True), (64, 16, False), (32, 0, False)])
+def test_ranges_are_looked_for_in_one_warp_and_paid_for_in_all(
+    width: int, dearer: int, looks: bool, tmp_path: Path
+) -> None:
+    """Each lane pays 1, whichever side it takes. Where other warps pay more, all are looked at."""
+    k = of_body(tmp_path, "if (t < n) B[t] = 1; else B[t] = 2;")
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((width, 1, 1)))
+    flow = analyse(Outline(k, context, bare(k.body)), Oracles())
+    (fork,) = (node for node in flow.nodes if isinstance(node, Fork))
+    asked = Counter[bool]()
+
+    def price(_: bool, facts: P) -> Fraction:
+        one = Op("==", (Param(WARP_INDEX), Const(1))) in facts
+        asked[one] += 1
+        ends = {f.op: int(f.args[1].value) for f in facts if isinstance(f, Op) and isinstance(f.args[1], Const)}
+        lanes = ends.get("<=", 32) if "<=" in ends else 33 - ends.get(">=", 1)
+        return Fraction(lanes + (0 if one else dearer))
+
+    assert ranges_of(fork, price, lambda _: False, context) is not None
+    assert (asked[True] > 0) == (width > 32)
+    assert (asked[False] < asked[True]) == looks
