@@ -65,7 +65,11 @@ def _given(launch: Launch) -> tuple[Node, ...]:
     """The arguments of a launch, or what the array of addresses in a call of `cudaLaunchKernel` leads to."""
     if launch.node.kind == "CALL_EXPR":
         return launch.node.arguments
-    array = _inside(launch.config.arguments[3]) if len(launch.config.arguments) > 3 else None
+    given = launch.config.arguments
+    if launch.config.name == "cudaLaunchKernelEx":
+        return given[2:]
+    at = 2 if launch.config.name == "cudaLaunchKernelExC" else 3
+    array = _inside(given[at]) if len(given) > at else None
     decl = array.referenced if array is not None and array.kind == "DECL_REF_EXPR" else None
     listed = decl.initialiser if decl is not None and decl.kind == "VAR_DECL" else None
     if listed is None or listed.kind != "INIT_LIST_EXPR":

@@ -21,6 +21,7 @@ from typing import Any, Final
 from logic.source import Loc
 from semantics.cuda import libclang
 from semantics.cuda.ctype import CType
+from semantics.cuda.libclang import Diagnostic
 from semantics.cuda.lines import Source
 from semantics.cuda.macros import SPLICE, Definition, Macros, given
 
@@ -31,6 +32,7 @@ PREPROCESSED: Final = ("MACRO_DEFINITION", "MACRO_INSTANTIATION", "INCLUSION_DIR
 UNITS: Final = 8
 """Units that are kept: a file's passes for the device and for the host, and those with instances of its templates."""
 
+_WORD: Final = re.compile(rb"\w+")
 _EVAL_BYTES: Final = 8
 _TERSE: Final = 17
 """libclang's number of the property of printing that leaves out bodies."""
@@ -45,19 +47,6 @@ _CHANGES: Final = ("x++", "x--", "++x", "--x", "=")
 
 class ClangFailed(Exception):
     """libclang gave no syntax tree at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """An error that clang reported; `offset` is its byte offset in its file."""
-
-    message: str
-    loc: Loc | None
-    offset: int
-    notes: tuple[Loc, ...] = ()
-    """Where the template that it is in is used, from the inside."""
-    instance: str = ""
-    """The instance of a function template that it is in itself, as clang writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +140,11 @@ class Unit:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
         told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
-        return [Diagnostic(d.spelling, *self.place(d.location), self._notes(d), libclang.instance(d)) for d in told]
+        return [self._told_of(d) for d in told]
+
+    def _told_of(self, d: Any) -> Diagnostic:
+        written = self.offset(d.location, argument=True)
+        return Diagnostic(d.spelling, *self.place(d.location), written, self._notes(d), libclang.instance(d))
 
     def _notes(self, error: Any) -> tuple[Loc, ...]:
         asked = (self.place(n.location)[0] for n in error.children if n.spelling.endswith("requested here"))
@@ -442,6 +435,15 @@ class Node:
         """The file and the byte offsets of the node's first byte and of the first one after it."""
         extent = self._cursor.extent
         return (*self.unit.offset(extent.start), self.unit.offset(extent.end)[1])
+
+    @property
+    def spelled(self) -> tuple[str, int, int]:
+        """The same of its text where that is written, if it is in an argument of a macro."""
+        extent = self._cursor.extent
+        (file, start), (other, end) = (self.unit.offset(at, argument=True) for at in (extent.start, extent.end))
+        word = _WORD.match(self.unit.text(file), start)  # a macro ends where it begins
+        end = word.end() if word and start == end else end
+        return (file, start, end) if file == other and start < end else self.span
 
     @property
     def symbol(self) -> str:

@@ -13,10 +13,11 @@ from itertools import accumulate, islice
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.clang import Diagnostic, Node, Unit
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.extended import check_widths
 from semantics.cuda.families import destroyed_by, overriding
+from semantics.cuda.libclang import Diagnostic
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
 from semantics.cuda.parse import MISSING
@@ -176,7 +177,7 @@ class Reach:
     def matters(self, e: Diagnostic) -> bool:
         """Whether an error may have changed what clang says of it."""
         places, around = _surroundings(self.unit)[e]
-        if any(_inside(place, span) for place in places for span in self.spans):
+        if any(_inside(place, span) for place in (*places, e.written) for span in self.spans):
             return True
         if e.loc is None or MISSING.match(e.message):
             return False
@@ -213,7 +214,7 @@ class Reach:
                 continue
             elif name.startswith("__") and self.unit.macros.predefined.get(name, name.startswith("__has_")):
                 yield f"'{name}' is taken as clang has it"
-            elif name.encode() not in named or name in _LANGUAGE or "\\" in name:
+            elif name.encode() not in named or name.encode() in _EVERYWHERE or name in _LANGUAGE or "\\" in name:
                 continue
             elif name in self.unit.macros.predefined:
                 if not name.startswith("__"):  # those are the compiler's

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.macros import pastes
-from semantics.cuda.mentions import Token, assignment, jumps, loads, mentions, names, reads, settled
+from semantics.cuda.mentions import Token, assignment, given, jumps, loads, mentions, names, passes, reads, settled
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_files, own_nodes
@@ -32,7 +32,10 @@ _CONFIGURING: Final = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 _CALLING: Final = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
 """Functions that are passed a kernel, its grid and its block."""
 
-_WORDS: Final = (b"<<<", *map(str.encode, (*_CONFIGURING, *_CALLING)))
+_WITH_CONFIG: Final = ("cudaLaunchKernelEx", "cudaLaunchKernelExC")
+"""Functions that are passed a structure with a grid and a block, and a kernel."""
+
+_WORDS: Final = (b"<<<", *map(str.encode, (*_CONFIGURING, *_CALLING, *_WITH_CONFIG)))
 """One of these is in a text that launches something."""
 
 _LIBRARIES: Final = ("std", "thrust", "cub")
@@ -84,8 +87,8 @@ def launches_of(unit: Unit, kernel: Node) -> list[Launch]:
     return [
         launch
         for launch in _launches(unit)
-        if launch.node.name == kernel.name
-        and (callee := launch.node.referenced) is not None
+        if launch.name == kernel.name
+        and (callee := launch.callee) is not None
         and callee.template_arguments == kernel.template_arguments
     ]
 
@@ -106,6 +109,18 @@ class Launch:
     node: Node
     config: Node
     host: Node | None
+    meant: Node | None = None
+    """The name of the kernel, where a variable has it: `auto f = k<8>; f<<<..>>>(..)`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel, or of what leads to it."""
+        return (self.meant or self.node).name
+
+    @property
+    def callee(self) -> Node | None:
+        """The declaration of that."""
+        return (self.meant or self.node).referenced
 
     @property
     def named(self) -> Node:
@@ -115,6 +130,8 @@ class Launch:
     @property
     def sizes(self) -> tuple[Node, ...]:
         """The grid and the block."""
+        if self.config.name in _WITH_CONFIG:
+            return _configured(self.config, self.host) if self.host is not None else ()
         first = 0 if self.node.kind == "CALL_EXPR" else 1
         return tuple(self.config.arguments[first : first + 2])
 
@@ -134,7 +151,7 @@ def _launches(unit: Unit) -> tuple[Launch, ...]:
     hosts = [f for f in functions(unit, members=True) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
     calls = [node for node in own_nodes(unit) if node.kind == "CALL_EXPR"]
-    return (
+    found = (
         *(
             Launch(node, child, plain.get(node.span))
             for node in calls
@@ -144,11 +161,53 @@ def _launches(unit: Unit) -> tuple[Launch, ...]:
         *(
             Launch(named, node, plain.get(node.span))
             for node in calls
-            if node.name in _CALLING
-            and len(node.arguments) > 2
-            and (named := _kernel_in(node.arguments[0])) is not None
+            if (node.name in _CALLING and len(node.arguments) > 2)
+            or (node.name in _WITH_CONFIG and len(node.arguments) > 1)
+            if (named := _kernel_in(node.arguments[node.name in _WITH_CONFIG])) is not None
         ),
     )
+    return tuple(replace(launch, meant=_meant(launch)) for launch in found)
+
+
+def _meant(launch: Launch) -> Node | None:
+    """The name of a kernel that a variable has, by which it is launched; None where it may have another."""
+    decl, host = launch.node.referenced, launch.host
+    if decl is None or host is None or decl.kind != "VAR_DECL" or decl.initialiser is None or not automatic(decl, host):
+        return None
+    kernel = _kernel_in(decl.initialiser)
+    if kernel is None or kernel.referenced is None or not is_kernel(kernel.referenced):
+        return None
+    found = mentions(decl, host)
+    return kernel if found is not None and all(map(passes, found)) else None
+
+
+def _configured(call: Node, host: Node) -> tuple[Node, ...]:
+    """The grid and the block in the structure that a launch is passed the address of: each from the variable's list,
+    or assigned to its field once. Nothing where it may be changed otherwise."""
+    config = call.arguments[0]
+    while config.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "UNARY_OPERATOR") and len(config.children) == 1:
+        (config,) = config.children
+    decl = config.referenced if config.kind == "DECL_REF_EXPR" else None
+    found = mentions(decl, host) if decl is not None and automatic(decl, host) else None
+    if decl is None or found is None or decl.type.name != "cudaLaunchConfig_t" or jumps(host):
+        return ()
+    listed = decl.initialiser if decl.initialiser is not None and decl.initialiser.kind == "INIT_LIST_EXPR" else None
+    plain = all(c.kind != "UNEXPOSED_EXPR" or c.name in ("", "dim3") for c in listed.children) if listed else False
+    sizes = dict(zip(("gridDim", "blockDim"), listed.children if listed is not None and plain else (), strict=False))
+    assigned = set[str]()
+    for mention in found:
+        outer = [n for n in mention.around if n.kind not in ("PAREN_EXPR", "UNEXPOSED_EXPR")]
+        if outer[0].kind == "UNARY_OPERATOR" and outer[0].operator == "&" and outer[1].name in _WITH_CONFIG:
+            continue
+        if outer[0].kind != "MEMBER_REF_EXPR":
+            return ()
+        if (field := outer[0].name) in ("gridDim", "blockDim"):
+            value = given(mention, host)
+            if value is None or field in assigned or mention.node.offset > call.offset:
+                return ()
+            assigned.add(field)
+            sizes[field] = value
+    return (sizes["gridDim"], sizes["blockDim"]) if len(sizes) == 2 else ()
 
 
 def _kernel_in(node: Node) -> Node | None:
@@ -162,8 +221,8 @@ def _kernel_in(node: Node) -> Node | None:
 
 def _of_another(launch: Launch, kernel: str, instance: tuple[str, ...]) -> bool:
     """Whether a launch is for certain of another instance of a template."""
-    callee = launch.node.referenced
-    if callee is None or callee.kind != "FUNCTION_DECL" or launch.node.name != kernel:
+    callee = launch.callee
+    if callee is None or callee.kind != "FUNCTION_DECL" or launch.name != kernel:
         return False
     given = callee.template_arguments
     return bool(given) and bool(instance) and given != instance
@@ -172,13 +231,15 @@ def _of_another(launch: Launch, kernel: str, instance: tuple[str, ...]) -> bool:
 def _agreed(launches: Sequence[Launch], kernel: str, position: int) -> Extent | None:
     sizes: set[Extent | None] = set()
     for launch in launches:
-        callee = launch.node.referenced
+        callee = launch.callee
+        if callee is not None and callee.kind in ("VAR_DECL", "PARM_DECL"):
+            continue  # what it has is named elsewhere in the text (`_complete`)
         if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
             if not (name := _overloaded(launch)):
                 sizes.add(None)
             elif name == kernel:  # else it is of another one, whatever its arguments are
                 sizes.add(_given_at(launch, position))
-        elif launch.node.name == kernel:
+        elif launch.name == kernel:
             sizes.add(_given_at(launch, position))
     by_axis = zip(*sizes, strict=True) if None not in sizes else ()
     agreed = [own[0] if len({*own}) == 1 else None for own in by_axis]
@@ -207,6 +268,7 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
     if any(n > 1 and b"<<<" in unit.text(name) for name, n in times.items()):
         return False  # one place in a file is several launches
     callees = {n.written for launch in launches for n in launch.named.walk() if n.kind == "DECL_REF_EXPR"}
+    callees |= {launch.meant.written for launch in launches if launch.meant is not None}
     others = {f.name for f in functions(unit) if is_kernel(f)} - {kernel}
     same = _other_uses(unit).get(kernel, set()) | callees
     macros = unit.macros.saying(lambda text: b"<<<" in text or names(text, kernel))
@@ -304,7 +366,7 @@ def _dim3(node: Node, host: Node, at: int) -> Extent | None:
 def _made(given: Sequence[Node], host: Node) -> Extent | None:
     """The sizes that a dim3 is made of, where each is known or surely an integer, and one at least is known."""
     sizes = [_positive(a, host) or None for a in given]
-    if not all(size or settled(a, host) for size, a in zip(sizes, given, strict=True)):
+    if not all(size or settled(a, host, typed=True) for size, a in zip(sizes, given, strict=True)):
         return None
     return _known(*sizes, *[1] * (3 - len(sizes)))
 
@@ -347,8 +409,14 @@ def _variable(decl: Node, host: Node, at: int) -> Extent | None:
         return None
     sizes = dict(zip("xyz", start, strict=True))
     seen: set[str] = set()
-    for mention in found:
+    for mention in sorted(found, key=lambda mention: mention.node.offset):
         if reads(mention):
+            continue
+        if (whole := given(mention, host)) is not None and not seen and mention.node.offset < at and not jumps(host):
+            if (new := _dim3(whole, host, mention.node.offset)) is None:
+                return None
+            seen.add("")
+            sizes = dict(zip("xyz", new, strict=True))
             continue
         field, value = assignment(mention, host) or ("", None)
         size = _positive(value, host) if value is not None and mention.node.offset < at else 0

@@ -6,7 +6,10 @@ import atexit
 import ctypes
 import functools
 import re
+from dataclasses import dataclass
 from typing import Any, Final
+
+from logic.source import Loc
 
 UNARY: Final = {
     1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!",
@@ -17,6 +20,22 @@ BINARY: Final = {
     28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
 }  # fmt: skip
 """Operators by libclang's numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """An error that clang reported; `offset` is its byte offset in its file."""
+
+    message: str
+    loc: Loc | None
+    offset: int
+    written: tuple[str, int]
+    """The same in an argument of a macro."""
+    notes: tuple[Loc, ...] = ()
+    """Where the template that it is in is used, from the inside."""
+    instance: str = ""
+    """The instance of a function template that it is in itself, as clang writes it."""
+
 
 _IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
 

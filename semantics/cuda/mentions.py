@@ -4,12 +4,12 @@ against the text: a variable is known only where each word of the text that name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from semantics.cuda.clang import Node
+from semantics.cuda.clang import Node, Unit
 from semantics.cuda.diagnostics import Reach
 from semantics.cuda.macros import pastes
 from semantics.cuda.shim import in_shim
@@ -23,6 +23,7 @@ _DEFINED: Final = re.compile(rb"\s*([^\W\d]\w*)\(([^()\n]*)\)([^\n]*)")
 """The definition of a macro with parameters, and no other."""
 _SIZED: Final = re.compile(r"dim3|(u?(char|short|int|long|longlong)|float|double)[1-4]|u?int\d+_t|size_t")
 """Types of the shim that are as large as CUDA's."""
+_TYPES: Final = frozenset(b"const static constexpr unsigned signed int long short char size_t".split())
 _PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
 
 
@@ -53,13 +54,17 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     for mention in _named(host, name):
         node = mention.node
         file, at = node.written
-        if node.kind == "DECL_REF_EXPR" and node.referenced is not None and node.referenced.identity == decl.identity:
+        if node.kind in ("DECL_REF_EXPR", "TYPE_REF") and _is(node.referenced, decl):
             if file != host.span[0] or at not in places or (mention.moved and _loses(host, node.offset)):
                 return None
             found.append(mention)
         if file == host.span[0]:
             seen.add(at)
     return found if places <= seen else None
+
+
+def _is(found: Node | None, decl: Node) -> bool:
+    return found is not None and found.identity == decl.identity
 
 
 def _loses(host: Node, at: int) -> bool:
@@ -73,12 +78,48 @@ def _loses(host: Node, at: int) -> bool:
         missing = _UNDECLARED.fullmatch(error.message)
         if missing is None:
             return True
+        if _once(unit, _macros_at(unit, host, at)):
+            continue  # all that it stands for of the text is there, as one part is
         name = missing[1]
         other = re.compile(rf"\b{name}\b(?!\s*\()".encode())
         called = all(after == "(" for word, after in pairwise(tokens) if word == name)
         if not called or any(other.search(text) for text in unit.macros.texts.values()):
             return True
     return False
+
+
+def _macros_at(unit: Unit, host: Node, at: int) -> Iterator[str]:
+    """The macro at a place, and the words in its parentheses."""
+    depth, begun = 0, False
+    for word, place in code(host):
+        if place == at or begun:
+            yield word
+            depth += {"(": 1, ")": -1}.get(word, 0)
+            if begun and depth < 1:
+                return
+            begun = True
+
+
+def _once(unit: Unit, words: Iterable[str]) -> bool:
+    """Whether the macros among some words use each of their arguments at most once, but for its text."""
+    todo, seen = [*words], set[str]()
+    while todo:
+        name = todo.pop()
+        text = unit.macros.texts.get(name)
+        if text is None or name in seen:
+            continue
+        seen.add(name)
+        m = _DEFINED.fullmatch(text)
+        if m is None and b"(" in text:
+            return False
+        parameters, body = (_WORD.findall(m[2]), m[3]) if m else ([], text.strip()[len(name) :])
+        found = _WORD.findall(re.sub(rb"(?<!#)#\s*\w+", b"", body))
+        if name.encode() in found or pastes(body) or not body.isascii() or b"\\" in body:
+            return False
+        if any(found.count(p) > 1 for p in (*parameters, b"__VA_ARGS__")):
+            return False
+        todo += (word.decode() for word in found if word not in parameters)
+    return True
 
 
 def code(host: Node) -> list[Token]:
@@ -102,11 +143,12 @@ def _without_parameters(text: bytes) -> bytes:
     return b" ".join(word for word in words if word not in _WORD.findall(m[2]))
 
 
-def settled(node: Node, host: Node) -> bool:
+def settled(node: Node, host: Node, typed: bool = False) -> bool:
     """Whether each name in an expression is surely the declaration that clang takes it for, and that as it is written:
     one that hides it, or a part of it, may be among what clang leaves out. Nor may one be of the shim, but for what is
-    as large as CUDA's, or up to the compiler (`Reach.sure`)."""
-    (file, start, end), todo, seen, spans = host.span, [node], set[int](), [node.span]
+    as large as CUDA's, or up to the compiler (`Reach.sure`). Where only its type is asked for (`typed`), variables of
+    integers may have any value."""
+    (file, start, end), todo, seen, spans = host.span, [node], set[int](), [node.spelled]
     while todo:
         for here in todo.pop().walk():
             decl = here.referenced if here.kind in _NAMING else None
@@ -124,9 +166,20 @@ def settled(node: Node, host: Node) -> bool:
                 whole = decl.parent if decl.kind == "ENUM_CONSTANT_DECL" else decl.definition
                 if (whole or decl).is_invalid:
                     return False
+                if typed and _says_its_type(decl):
+                    continue
                 todo.append(whole or decl)
                 spans.append((whole or decl).span)
     return Reach(host.unit, spans).sure
+
+
+def _says_its_type(decl: Node) -> bool:
+    """Whether this declares a variable of integers in words of the language."""
+    if decl.kind not in ("VAR_DECL", "PARM_DECL") or decl.type.kind != "int":
+        return False
+    file, start, _ = decl.span
+    words = _WORD.findall(decl.unit.text(file)[start : decl.offset])
+    return {*words} <= _TYPES and not {*words} <= {b"const", b"static"}
 
 
 def reads(mention: Mention) -> bool:
@@ -169,6 +222,26 @@ def assignment(mention: Mention, host: Node) -> tuple[str, Node] | None:
     return (field.name, statement.children[1]) if straight else None
 
 
+def given(mention: Mention, host: Node) -> Node | None:
+    """The value, where a mention of a structure, or that of one of its fields, is what is assigned in a statement that
+    a function runs once: `b = value`, `c.blockDim = value`."""
+    outer = [n for n in mention.around if n.kind not in ("PAREN_EXPR", "UNEXPOSED_EXPR")]
+    target, outer = (outer[0], outer[1:]) if outer[0].kind == "MEMBER_REF_EXPR" else (mention.node, outer)
+    if mention.moved or [n.kind for n in outer[:2]] != ["CALL_EXPR", "COMPOUND_STMT"] or len(outer) != 3:
+        return None
+    call, body = outer[:2]
+    made = call.referenced is not None and call.name == "operator=" and in_shim(call.referenced)
+    if not made or len(call.arguments) != 2 or call.arguments[0].span != target.span:
+        return None
+    return call.arguments[1] if body.span == host.children[-1].span and _straight(host, call.span[1]) else None
+
+
+def passes(mention: Mention) -> bool:
+    """Whether a mention of a pointer surely takes no more than its value."""
+    outer = [n for n in mention.around if n.kind != "PAREN_EXPR"]
+    return outer[0].type.kind == "pointer" and not outer[0].type.const and _converts(outer[0], mention.node)
+
+
 def _straight(host: Node, at: int) -> bool:
     """Whether the text has a statement of its own at a place, in the braces of the function and in no others."""
     depth, before = 0, ""
@@ -202,6 +275,7 @@ def _named(host: Node, name: str) -> Iterator[Mention]:
     stack: list[tuple[Node, tuple[Node, ...]]] = [(host, ())]
     while stack:
         node, around = stack.pop()
-        if (node.kind.endswith("_DECL") or node.kind in _NAMING) and node.name == name:
+        own = re.split(r"[\s:]", node.name)[-1] if node.kind == "TYPE_REF" else node.name  # struct std::S
+        if (node.kind.endswith("_DECL") or node.kind in _NAMING) and own == name:
             yield Mention(node, around)
         stack.extend((c, (node, *around)) for c in reversed(node.children))

@@ -48,6 +48,17 @@ def _host(code: str) -> str:
             "d++; void *p[] = {&d, &e, &m, &m}; cudaLaunchKernel((void *)k, 1, 32, p, 0, 0); // k<<<",
             f"passes d as 'a', {AT}",
         ),
+        (
+            "cudaLaunchConfig_t c{1, 32}; cudaLaunchKernelEx(&c, k, d + 1, e, m, 1); // k<<<",
+            f"passes d + 1 as 'a', {AT}",
+        ),
+        (
+            (
+                "d++; void *p[] = {&d, &e, &m, &m}; cudaLaunchConfig_t c{1, 32};"
+                " cudaLaunchKernelExC(&c, (void *)k, p); // k<<<"
+            ),
+            f"passes d as 'a', {AT}",
+        ),
         ("t<float><<<1, 32>>>(d, d + 1);", f"passes d + 1 as 'b', {AT}"),
         ("few<<<1, 32>>>(i, 33);", "launches it with n = 33, and this assumes n <= 32"),
         ("int n = 40; few<<<1, 32>>>(i, n);", "launches it with n = 40, and this assumes n <= 32"),

@@ -362,6 +362,7 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
             "'BIG', which a header that was not found may define, is taken as not defined",
         ),
         ("defined(BIG)", '#include "cuda_config.h"\n#define BIG 1\n', 1, None),
+        ("1\n#endif\n#ifndef REAL\n#define REAL double\n#endif\n#if 1", "", 1, None),
     ],
 )
 def test_conditions_that_ask_for_what_is_not_known(
