@@ -137,7 +137,7 @@ def check(root: Derivation, rules: RuleSet, context: Context, oracle: Oracle, le
 
 
 Known = dict[tuple[str, int], tuple[Value, Value]]
-"""Values of metavariables by their kind and identity, and what was made of them: nodes of a derivation share them."""
+"""Values of metavariables, and facts, by their kind and identity, and what was made of them: nodes share them."""
 
 
 def _guarded(
@@ -244,24 +244,24 @@ def _once(letter: str, value: Value, context: Context, known: Known) -> Value:
     """`_checked`, once for each value: `known` keeps the value itself, too, so that its identity stays its own."""
     key = kind(letter), id(value)
     if key not in known:
-        known[key] = value, _checked(letter, value, context)
+        known[key] = value, _checked(letter, value, context, known)
     return known[key][1]
 
 
-def _checked(letter: str, value: Value, context: Context) -> Value:
+def _checked(letter: str, value: Value, context: Context, known: Known) -> Value:
     """The value of a metavariable, if it is of the metavariable's kind; assertions are brought to canonical form."""
-    sigma = context.sigma
-    what = kind(letter)
+    sigma, what = context.sigma, kind(letter)
     if not isinstance(value, _CLASSES[what]) or isinstance(value, bool):
         raise Rejected(Refusal("kind", letter=letter, expected=what, got=value))
     fits = True
     try:
         match what:
             case "assertion":
-                for fact in cast(P, value):
+                for fact in (fact for fact in cast(P, value) if ("fact", id(fact)) not in known):
                     if type_of(fact, sigma) != BOOL:
                         raise Rejected(Refusal("truth", letter=letter, got=fact))
                     _no_fresh(fact, letter)
+                    known["fact", id(fact)] = fact, fact
                 return conj(cast(P, value), sigma)
             case "potential" if not is_canonical(cast(Poly, value)):
                 raise Rejected(Refusal("canonical", letter=letter, got=value))

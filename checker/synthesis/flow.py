@@ -343,7 +343,8 @@ class _Analysis(Analysis):
     def join(self, a: P, b: P) -> P:
         """Facts of either that both entail; where first turns are taken apart, without tests for a difference that only
         the lanes show there."""
-        both = [c for c in a if c in b]
+        others = frozenset(b)
+        both = dict.fromkeys(c for c in a if c in others)
 
         def joins(p: P, c: Expr) -> bool:
             plain = not (self.begun and isinstance(c, Op) and c.op == "!=")
