@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from semantics.cuda.clang import UNITS, Unit
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, without_directives
 from semantics.cuda.macros import SPLICE
-from semantics.cuda.shim import own, own_files
+from semantics.cuda.shim import HEADERS, PATH, in_shim, own, own_files, own_nodes
 
 _CALLED: Final = re.compile(
     rb"\b(?:decltype|(?:__)?typeof|declval|enable_if|void_t|invoke_result|result_of"
     rb"|\w*is_(?:\w*(?:invocable|constructible|convertible|assignable|swappable|destructible)|(?:trivial|pod|standard_)\w*"
-    rb"|empty|polymorphic|abstract|final|aggregate|literal)\w*|has_(?:virtual|unique)\w*|__int128(?:_t)?)"
+    rb"|empty|polymorphic|abstract|final|aggregate|literal)\w*|has_(?:virtual|unique)\w*|\w+_iterator_tag|iterator_category"
+    rb"|__int128(?:_t)?)"
     rb"|\bnoexcept\s*\(|\bsizeof\b(?!\s*(?:\.\.\.|\([^(){};]*\)|[\w.\[\]]+\s*[^\s\w.\[\](<:{]))|##|%:%:"
 )
 """Questions by which templates are chosen where that depends on what can be called, no `sizeof` of a type."""
@@ -33,31 +35,20 @@ CONCEPTS: Final = re.compile(
 )
 """The words of concepts, and the names of those that our headers have."""
 
-_ONE: Final = {
-    **{
-        name: name.decode()
-        for name in b"plus minus multiplies divides modulus negate equal_to not_equal_to less less_equal greater"
-        b" greater_equal logical_and logical_or logical_not bit_and bit_or bit_xor bit_not byte array complex".split()
-    },
-    **dict.fromkeys((b"pair", b"make_pair"), "pair"),
-    **dict.fromkeys((b"tuple", b"make_tuple", b"tie", b"forward_as_tuple"), "tuple"),
-    **dict.fromkeys((b"optional", b"nullopt", b"nullopt_t", b"make_optional"), "optional"),
-    **dict.fromkeys((b"integral_constant", b"bool_constant", b"true_type", b"false_type"), "integral_constant"),
-    **dict.fromkeys((b"integer_sequence", b"index_sequence", b"make_index_sequence"), "integer_sequence"),
-}
-"""Names of the standard library that stand for one class of our headers, whatever namespace they are looked for in, and
-the class."""
-_PATH: Final = re.compile(rb"(?<![\w$:.>])(?:::\s*)?((?:[A-Za-z_]\w*\s*::\s*)*)([A-Za-z_]\w*)")
-_ALIAS: Final = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?([\w:\s]+);")
-_USED: Final = re.compile(rb"\busing\s+namespace\s+(?:::\s*)?([\w:\s]+);")
-_APART: Final = re.compile(rb"\b(?:cuda\s*::\s*std|thrust)\b")
-_TELLS: Final = re.compile(
-    rb"\b(?:template|decltype|(?:__)?is_same\w*|same_as|\w*is_(?:base|conv|constr|assign)\w*|operator)\b"
+_LIBRARY: Final = re.compile(rb"(?<!/)(?<!\w::)\b(cuda|thrust)\b(?!\s*[/.])")
+"""The outermost namespaces of libraries, where they are no part of a path."""
+_CALL: Final = re.compile(rb"\s*(?:<[^;{}()]*>\s*)?\(")
+"""What follows the name of a function that is called."""
+_NUMBERS: Final = f"{HEADERS}/warpbound_math.h"
+_VALUES: Final = ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "OVERLOADED_DECL_REF")
+_NO_FUNCTIONS: Final = frozenset(
+    b"int unsigned signed char short long float double bool void const constexpr inline static template typename class"
+    b" struct enum using namespace operator return if else for while sizeof true false auto decltype this nullptr"
+    b" __host__ __device__ x y z w n p s a b T R F".split()
 )
-"""The words of what tells types apart."""
+"""Words of the language, and what else no function is called."""
 _LAUNCH: Final = re.compile(rb"[^;{}]*<<<[^;]*")
 _DEVICE: Final = ("CUDADEVICE_ATTR", "CUDAGLOBAL_ATTR")
-_LIBRARIES: Final = {b"std": "std", b"cuda::std": "cuda::std", b"thrust": "thrust"}
 
 _NOEXCEPT: Final = b"noexcept"
 _SURE: Final = re.compile(rb"\w+\s*\(\s*(?:true|false|0|1)\s*\)")
@@ -142,32 +133,29 @@ def device_code(unit: Unit) -> dict[str, bytes]:
     return {file: bytes(text) for file, text in texts.items()}
 
 
-def mixed(codes: Collection[bytes]) -> tuple[int, int, str, str] | None:
-    """The first place where blanked texts name a class of one library that they have of another, too, and both names:
-    our headers have one class for the two. As numbers, as in `throws`. None where nothing tells the two apart."""
-    whole = b"\n".join(codes)
-    if _APART.search(whole) is None or _TELLS.search(whole) is None:
-        return None
-    short = {m[1]: _joined(m[2]) for m in _ALIAS.finditer(whole)}
-    opened = {_LIBRARIES.get(_joined(m[1]), "") for m in _USED.finditer(whole)} - {""}
-    seen: dict[str, str] = {}
-    for i, code in enumerate(codes):
-        for m in _PATH.finditer(code):
-            if (name := _ONE.get(m[2])) is None:
-                continue
-            path = _joined(m[1]).removesuffix(b"::")
-            head, _, rest = path.partition(b"::")
-            path = b"::".join(filter(None, (short.get(head, head), rest)))
-            follows = code[m.end() :].lstrip()[:1] == b"<"
-            for library in {_LIBRARIES[path]} if path in _LIBRARIES else sorted(opened) if not path and follows else ():
-                other = seen.setdefault(name, library)
-                if other != library and not (name == "complex" and "std" in (other, library)):
-                    return i, m.start(), f"{other}::{name}", f"{library}::{name}"
-    return None
+def several(codes: Collection[bytes]) -> bool:
+    """Whether blanked texts may have classes of two libraries that are the same in some versions of these."""
+    return len({m[1] for code in codes for m in _LIBRARY.finditer(code)}) > 1
 
 
-def _joined(path: bytes) -> bytes:
-    return b"".join(path.split())
+def taken(unit: Unit, codes: Collection[bytes]) -> bool:
+    """Whether blanked texts take a function of our headers as a value: whether it throws is in its type."""
+    if not any(m[0] in _functions() and not _CALL.match(code, m.end()) for code in codes for m in WORD.finditer(code)):
+        return False
+    for node in own_nodes(unit):
+        if node.kind in ("DECL_REF_EXPR", "OVERLOADED_DECL_REF") and (decl := node.referenced or node).kind in _VALUES:
+            file, at = node.written
+            ours = decl.kind == "OVERLOADED_DECL_REF" or in_shim(decl)
+            if ours and (m := WORD.match(unit.text(file), at)) and not _CALL.match(unit.text(file), m.end()):
+                return True
+    return False
+
+
+@lru_cache(maxsize=1)
+def _functions() -> frozenset[bytes]:
+    """The words that may be names of functions on numbers in our headers."""
+    words = {m[0] for file in (PATH, _NUMBERS) for m in WORD.finditer(Path(file).read_bytes())}
+    return frozenset(words | {word + b"f" for word in words}) - _NO_FUNCTIONS
 
 
 def _macros(code: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -4,12 +4,15 @@ extern "C" __attribute__((device)) void __syncthreads();
 /* Where every function is for host and device (`Request.together`), classes that are not like the library's are not
    copied and dropped `noexcept`, though trivially, by which `std::is_trivial` and its like tell them and what has them;
    those of a size that is not told are large. Others of which no more is known than what they are made of say so. In C++20,
-   some libraries have types in function objects (`__w_OLDER`) that others lack. */
+   some libraries have types in function objects (`__w_OLDER`) that others lack. Functions throw nothing, `cuda::std` has
+   classes that are not those of `std`, and Thrust has others. */
 #ifdef __w_together
 #pragma clang force_cuda_host_device begin
+#define __w_NOTHROW __attribute__((nothrow))
 #define __w_OURS(C) __w_LIBRARY C &operator=(const C &) noexcept(false) = default; ~C() noexcept(false) = default;
 #define __w_SIZED __attribute__((aligned(262144)))
 #else
+#define __w_NOTHROW
 #define __w_OURS(C) __w_LIBRARY
 #define __w_SIZED
 #endif
@@ -114,7 +117,7 @@ extern "C" __attribute__((device)) void __syncthreads();
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
-#define HD __host__ __device__
+#define HD __host__ __device__ __w_NOTHROW
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;

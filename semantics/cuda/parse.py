@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.asked import calls, constant, constrains, device_code, mixed, throws, trait
+from semantics.cuda.asked import calls, constant, constrains, device_code, several, taken, throws, trait
 from semantics.cuda.attributes import mended
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
@@ -272,11 +272,8 @@ def asks(request: Request) -> bool:
         what = "whether a function of a library may throw is not known"
         raise CudaError(what, said[0] if said else None, "Do not ask by noexcept(..).")
     device = device_code(unit)
-    if (found := mixed([*device.values()])) is not None:
-        name = [*device][found[0]]
-        loc = Loc(name, *Source(theirs.get(name, b"")).place(found[1]))
-        raise CudaError(f"{found[2]} and {found[3]} are one class in our headers", loc, "Use one of the two.")
-    if any(map(calls, texts)) or (request.has_concepts and any(map(constrains, texts))):
+    chosen = any(map(calls, texts)) or (request.has_concepts and any(map(constrains, texts)))
+    if chosen or several([*device.values()]) or taken(unit, [*device.values()]):
         return True
     return any(_SIZED in unit.text(name) for name in ours)
 

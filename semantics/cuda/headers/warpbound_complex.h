@@ -1,8 +1,9 @@
-/* Complex numbers as a class, in a namespace of its own for whoever has them: with the formulas of school. */
-#pragma once
+/* Complex numbers as a class, in a namespace of its own (`__w_complex`) for whoever has them: with the formulas of school. */
+#pragma push_macro("__w_C")
+#pragma push_macro("__w_BOTH")
+#define __w_C __host__ __device__
 extern "C++" {
 namespace __w_complex {
-#define __w_C __host__ __device__
 template <class T> struct alignas(2 * sizeof(T)) complex {
   typedef T value_type;
   T __w_re, __w_im;
@@ -62,3 +63,5 @@ template <class T> __w_C complex<T> exp(complex<T> a) {
 }
 }
 }
+#pragma pop_macro("__w_C")
+#pragma pop_macro("__w_BOTH")

@@ -21,8 +21,8 @@
 #pragma push_macro("SHIFTED")
 #pragma push_macro("WORDS1")
 #pragma push_macro("WORDS2")
-#define HD __host__ __device__
-#define DEV __device__
+#define HD __host__ __device__ __w_NOTHROW
+#define DEV __device__ __w_NOTHROW
 
 extern "C++" {
 /* What C++ makes of whole numbers: they are double. */

@@ -474,13 +474,41 @@ def test_what_a_library_has_otherwise_is_not_asked(read: Read, refused: Callable
         refused(f"{LIBRARY}__global__ void k(int *A) {{ A[0] = {asked}; }}\n", "library")
 
 
-def test_a_class_of_two_libraries_is_refused(read: Read, refused: Callable[[str, str], None]) -> None:
-    """nvcc 13 says that the two are different; here they are one."""
-    text = "#include <cuda/std/utility>\n#include <utility>\n#include <type_traits>\ntypedef std::pair<int, int> P;\n"
-    text += "template <class T> __global__ void k(int *A) { A[threadIdx.x * (std::is_same_v<T, P> ? 1 : 8)] = 1; }\n"
-    refused(f"{text}void f(int *A) {{ k<cuda::std::pair<int, int>><<<1, 32>>>(A); }}\n", "are one class")
-    host = "void f(int *A) { k<P><<<1, 32>>>(A); cuda::std::pair<int, int> p; }\n"
-    assert show_stmt(read(text + host).kernel.body) == "A[tid.x * 1] <- 1;"
+def test_classes_of_two_libraries_are_two(read: Read) -> None:
+    """As nvcc 13 has them, whatever they are called by."""
+    text = "#include <cuda/std/utility>\n#include <functional>\n#include <type_traits>\n#include <utility>\n"
+    text += "namespace cu = cuda; namespace cs = cu::std;\n#define OF(N) N::pair<int, int>\n"
+    asked = (
+        *("std::is_same_v<OF(std), OF(cs)>", "std::is_same_v<std::remove_cv<int>, cs::remove_cv<int>>"),
+        *("std::is_base_of_v<std::true_type, cs::is_integral<int>>", "std::is_same_v<std::hash<int>, cs::hash<int>>"),
+    )
+    text += "__global__ void k(int *A) { " + "".join(f"A[{i}] = {q}; " for i, q in enumerate(asked)) + "}\n"
+    assert show_stmt(read(text).kernel.body).splitlines() == [f"A[{i}] <- 0;" for i in range(len(asked))]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "std::is_same_v<thrust::pair<int, int>, cuda::std::pair<int, int>> ? 1 : 8",
+        "std::is_same_v<std::input_iterator_tag, cuda::std::input_iterator_tag> ? 1 : 8",
+        "f(sqrtf)",
+    ],
+)
+def test_what_is_in_some_versions_of_a_library_is_not_asked(asked: str, refused: Callable[[str, str], None]) -> None:
+    """Functions on numbers throw nothing in CUDA, which is in their types, and may in others."""
+    text = "#include <cuda/std/utility>\n#include <thrust/pair.h>\n#include <type_traits>\n"
+    text += "__device__ constexpr int f(float (*)(float)) { return 1; }\n"
+    text += "template <class T> __device__ constexpr int f(T) { return 8; }\n"
+    refused(f"{text}__global__ void k(int *A) {{ A[threadIdx.x * ({asked})] = 1; }}\n", "library")
+
+
+def test_functions_and_classes_of_libraries_may_be_used_together(read: Read) -> None:
+    text = "#include <cuda/std/utility>\n#include <thrust/pair.h>\n#include <utility>\n"
+    text += "template <float (*F)(float), class G> __device__ float f(G g, float x) { return F(g(x)); }\n"
+    text += "__global__ void k(float *A, std::pair<int, int> p, cuda::std::pair<int, int> q) {\n"
+    text += "  thrust::pair<int, int> r = thrust::make_pair(q.first, 3);\n"
+    text += "  A[p.first + r.second] = f<sqrtf>(expf, 2.0f); }\n"
+    assert "A[p.first + r.second] <- sqrtf(expf(x));" in show_stmt(read(text).kernel.body)
 
 
 def test_an_array_of_what_has_another_size_in_a_library_is_refused(refused: Callable[[str, str], None]) -> None:

@@ -60,7 +60,7 @@ def test_a_text_is_parsed_no_more_often_than_needed(body: str, here: Write, monk
 
 
 def test_the_names_of_all_concepts_are_known() -> None:
-    text = Path(HEADERS, "warpbound_std.h").read_text()
+    text = Path(HEADERS, "warpbound_library.h").read_text()
     names = re.findall(r"\bconcept (\w+)", text)
     assert len(names) > 10
     assert [name for name in names if name[0] != "_" and not asked.CONCEPTS.fullmatch(name.encode())] == []

@@ -1,1 +1,1 @@
-namespace thrust { using ::std::make_pair; using ::std::pair; }
+namespace thrust { using ::__w_thrust::make_pair; using ::__w_thrust::pair; }

@@ -1,2 +1,2 @@
 #pragma once
-namespace thrust { using ::std::swap; }
+namespace thrust { using ::__w_thrust::swap; }

@@ -1,1 +1,1 @@
-namespace thrust { using ::std::get; using ::std::make_tuple; using ::std::tie; using ::std::tuple; }
+namespace thrust { using ::__w_thrust::get; using ::__w_thrust::make_tuple; using ::__w_thrust::tie; using ::__w_thrust::tuple; }
