@@ -27,8 +27,11 @@ _TRAIT: Final = re.compile(
     rb"|has_(?:trivial|nothrow|virtual|unique)_\w+)\s*\("
 )
 """A question that a compiler answers of a type, if it depends on how the library has a class."""
-_CONSTANT: Final = re.compile(rb"\w*is_constant_evaluated\b|\bif\s*!?\s*consteval\b|\bif\s+not\s+consteval\b")
-"""A question whether an expression is evaluated as a constant, by the language's rules for where it stands."""
+_CONSTANT: Final = re.compile(
+    rb"\w*is_constant_evaluated\b|\b__builtin_constant_p\b|\bif\s*!?\s*consteval\b|\bif\s+not\s+consteval\b"
+)
+"""A question whether an expression is evaluated as a constant, by the language's rules for where it stands, or is one
+for a compiler."""
 CONCEPTS: Final = re.compile(
     rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
     rb"|\w*constructible(?:_from)?|default_initializable)\b"

@@ -212,7 +212,9 @@ class Reach:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
             elif name in chosen or name.encode() in _macros(self.unit):
                 continue
-            elif name.startswith("__") and self.unit.macros.predefined.get(name, name.startswith("__has_")):
+            elif name == "__PRETTY_FUNCTION__" or (  # of another length
+                name.startswith("__") and self.unit.macros.predefined.get(name, name.startswith("__has_"))
+            ):
                 yield f"'{name}' is taken as clang has it"
             elif name.encode() not in named or name.encode() in _EVERYWHERE or name in _LANGUAGE or "\\" in name:
                 continue

@@ -35,7 +35,7 @@ _BLOCK: Final = tuple(Param(f"blockIdx.{axis}") for axis in "xyz")
 _SAME: Final = ("expect", "expect_with_probability")
 _NOTHING: Final = ("assume", "unreachable", "trap", "debugtrap", "prefetch")
 _INFINITE: Final = ("inf", "inff", "huge_val", "huge_valf")
-_KNOWN: Final = frozenset({*_SAME, *_NOTHING, *_INFINITE, "assume_aligned", "constant_p", "is_constant_evaluated"})
+_KNOWN: Final = frozenset({*_SAME, *_NOTHING, *_INFINITE, "assume_aligned", "is_constant_evaluated"})
 
 
 def is_builtin(callee: Node) -> bool:
@@ -131,8 +131,6 @@ def builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Address | N
         return address(st, args[0], use)
     if name == "is_constant_evaluated" and node.loc is not None and is_shim(node.loc.file):  # the same either way
         return Const(False, BOOL, node.loc)
-    if name == "constant_p":
-        return anything(st, name, (), INT, node.loc)
     if name in _INFINITE:
         one = literal(1, scalar(node.type) or DOUBLE, node.loc)
         return Op("/", (one, zero(scalar(node.type) or DOUBLE, node.loc)), node.loc)

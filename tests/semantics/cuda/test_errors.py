@@ -355,6 +355,13 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
         ("1\n#endif\n%:ifndef BIG", "", 1, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
         ("1\n#endif\n#\\\nifndef BIG", "", 1, "'BIG' is taken as not defined: -D BIG=.. says otherwise"),
         ("1\n#endif\nif (__GNUC_MINOR__ > 1)\n#if 1", "", 1, "'__GNUC_MINOR__' is taken as clang has it"),
+        # nvcc has "void k(int *)", and in templates what is longer than clang's
+        (
+            "1\n#endif\nif (sizeof(__PRETTY_FUNCTION__) == 14)\n#if 1",
+            "",
+            1,
+            "'__PRETTY_FUNCTION__' is taken as clang has it",
+        ),
         (
             "defined(BIG)",
             '#include "cuda_config.h"\n',
