@@ -4,6 +4,7 @@
 #pragma push_macro("HD")
 #pragma push_macro("CHOSEN")
 #pragma push_macro("LAID")
+#pragma push_macro("PARTS")
 #pragma push_macro("LATER")
 #pragma push_macro("TRAIT")
 #pragma push_macro("VALUE")
@@ -92,10 +93,25 @@ using ::std::size_t; using ::std::ptrdiff_t;
 using namespace ::cuda::std;
 #endif
 }
+/* By these structured bindings know how many parts there are. */
+#define PARTS(N) \
+template <class _Tp, size_t n> struct tuple_size<N::array<_Tp, n>> : N::tuple_size<N::array<_Tp, n>> {}; \
+template <class... _Tp> struct tuple_size<N::tuple<_Tp...>> : N::tuple_size<N::tuple<_Tp...>> {}; \
+template <class _Tp, class _Up> struct tuple_size<N::pair<_Tp, _Up>> : N::tuple_size<N::pair<_Tp, _Up>> {}; \
+template <size_t i, class _Tp, size_t n> struct tuple_element<i, N::array<_Tp, n>> { typedef _Tp type; }; \
+template <size_t i, class... _Tp> struct tuple_element<i, N::tuple<_Tp...>> : N::tuple_element<i, N::tuple<_Tp...>> {}; \
+template <size_t i, class _Tp, class _Up> struct tuple_element<i, N::pair<_Tp, _Up>> : N::tuple_element<i, N::pair<_Tp, _Up>> {};
+namespace std {
+PARTS(::cuda::std)
+#ifdef __w_together
+PARTS(::__w_thrust)
+#endif
+}
 }
 #pragma pop_macro("HD")
 #pragma pop_macro("CHOSEN")
 #pragma pop_macro("LAID")
+#pragma pop_macro("PARTS")
 #pragma pop_macro("LATER")
 #pragma pop_macro("TRAIT")
 #pragma pop_macro("VALUE")

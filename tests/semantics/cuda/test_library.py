@@ -503,12 +503,15 @@ def test_what_is_in_some_versions_of_a_library_is_not_asked(asked: str, refused:
 
 
 def test_functions_and_classes_of_libraries_may_be_used_together(read: Read) -> None:
-    text = "#include <cuda/std/utility>\n#include <thrust/pair.h>\n#include <utility>\n"
+    text = "#include <cuda/std/array>\n#include <cuda/std/tuple>\n#include <thrust/pair.h>\n#include <utility>\n"
     text += "template <float (*F)(float), class G> __device__ float f(G g, float x) { return F(g(x)); }\n"
     text += "__global__ void k(float *A, std::pair<int, int> p, cuda::std::pair<int, int> q) {\n"
     text += "  thrust::pair<int, int> r = thrust::make_pair(q.first, 3);\n"
+    text += "  auto [b, c] = cuda::std::array<int, 2>{1, 2}; auto [d, e] = cuda::std::make_tuple(1, 2); A[b] = e;\n"
     text += "  A[p.first + r.second] = f<sqrtf>(expf, 2.0f); }\n"
-    assert "A[p.first + r.second] <- sqrtf(expf(x));" in show_stmt(read(text).kernel.body)
+    assert "A[b_c.elems_0] <- as_float(d_e.e1);\nx_2 <- 2.0f;\nA[p.first + r.second] <- sqrtf(expf(x_2));" in show_stmt(
+        read(text).kernel.body
+    )
 
 
 def test_an_array_of_what_has_another_size_in_a_library_is_refused(refused: Callable[[str, str], None]) -> None:
