@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -16,7 +16,7 @@ from semantics.cuda.mentions import Token, assignment, given, jumps, loads, ment
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_files, own_nodes
-from semantics.cuda.templates import INSTANCE, functions, is_kernel
+from semantics.cuda.templates import INSTANCE, called, functions, is_kernel
 
 Extent = tuple[int | None, int | None, int | None]
 """Sizes in x, y and z; None for one that is no constant."""
@@ -73,11 +73,13 @@ def sized(unit: Unit, host: Host, kernel: Node) -> dict[tuple[str, int], tuple[E
 
 def _pairs(unit: Unit, kernel: Node) -> dict[tuple[str, int], tuple[Extent | None, Extent | None]]:
     """The grid and the block of launches by their places."""
-    found = {}
+    found: dict[tuple[str, int], tuple[Extent | None, Extent | None]] = {}
     for launch in launches_of(unit, kernel):
         config, host = launch.config, launch.host
         if host is not None and len(launch.sizes) > 1:
-            grid, block = (_dim3(given, host, config.offset) for given in launch.sizes)
+            sizes = tuple(_dim3(given, host, config.offset) for given in launch.sizes)
+            others = found.get(config.written, sizes)
+            grid, block = (own if own == other else None for own, other in zip(sizes, others, strict=True))
             found[config.written] = grid, block
     return found
 
@@ -88,6 +90,7 @@ def launches_of(unit: Unit, kernel: Node) -> list[Launch]:
         launch
         for launch in _launches(unit)
         if launch.name == kernel.name
+        and not launch.pattern
         and (callee := launch.callee) is not None
         and callee.template_arguments == kernel.template_arguments
     ]
@@ -97,20 +100,27 @@ def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Exten
     launches = _launches(unit)
     if not launches or not _complete(unit, kernel, launches):
         return None, None
-    own = [n for n in launches if not _of_another(n, kernel, instance)]
+    own = [n for n in launches if not n.pattern and not _of_another(n, kernel, instance)]
     return _agreed(own, kernel, 0), _agreed(own, kernel, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A launch, or the name of what a function launches, the call that has its sizes, and the function that it is in,
-    where that is a plain one."""
+    or the instance of it."""
 
     node: Node
     config: Node
-    host: Node | None
+    host: Node | None = None
     meant: Node | None = None
     """The name of the kernel, where a variable has it: `auto f = k<8>; f<<<..>>>(..)`."""
+    pattern: bool = False
+    """Whether it is a template's, of which there are instances."""
+
+    @property
+    def call(self) -> Node:
+        """The expression that launches."""
+        return self.node if self.node.kind == "CALL_EXPR" else self.config
 
     @property
     def name(self) -> str:
@@ -150,23 +160,42 @@ def _launches(unit: Unit) -> tuple[Launch, ...]:
         return ()
     hosts = [f for f in functions(unit, members=True) if not is_kernel(f)]
     plain = {node.span: host for host in hosts for node in host.walk() if node.kind == "CALL_EXPR"}
-    calls = [node for node in own_nodes(unit) if node.kind == "CALL_EXPR"]
-    found = (
-        *(
-            Launch(node, child, plain.get(node.span))
-            for node in calls
-            for child in node.children
-            if child.kind == "CALL_EXPR" and child.name in _CONFIGURING
-        ),
-        *(
-            Launch(named, node, plain.get(node.span))
-            for node in calls
-            if (node.name in _CALLING and len(node.arguments) > 2)
-            or (node.name in _WITH_CONFIG and len(node.arguments) > 1)
-            if (named := _kernel_in(node.arguments[node.name in _WITH_CONFIG])) is not None
-        ),
-    )
+    patterns = {(host.span[0], host.span[2]): host for host in hosts}  # it begins with `template`
+    made = dict[tuple[str, int], list[Launch]]()
+    for body in called(unit):
+        pattern = patterns.get((body.span[0], body.span[2]))
+        instance = body if pattern is not None and pattern.identity != body.identity else None
+        if host := instance or _around_lambda(body, hosts):
+            for launch in _among(body.walk()):
+                made.setdefault(launch.config.written, []).append(replace(launch, host=host))
+    found = []
+    for launch in _among(own_nodes(unit)):
+        ours = made.pop(launch.config.written, [])
+        found += [replace(launch, host=plain.get(launch.call.span), pattern=bool(ours)), *ours]
+    found += (launch for ours in made.values() for launch in ours)  # without a meaning in the template
     return tuple(replace(launch, meant=_meant(launch)) for launch in found)
+
+
+def _around_lambda(body: Node, hosts: Sequence[Node]) -> Node | None:
+    """The function around a lambda of which this is the body, or an instance of it; None in a template, whose own
+    instances have it."""
+    file, start, end = body.span
+    around = (h for h in hosts if h.span[0] == file and h.span[1] <= start <= end <= h.span[2])
+    host = next(around, None) if body.name == "operator()" else None
+    return host if host is not None and host.kind != "FUNCTION_TEMPLATE" else None
+
+
+def _among(nodes: Iterable[Node]) -> Iterator[Launch]:
+    """The launches among some nodes, in no host yet: first those that are written `<<<..>>>`."""
+    calls = [node for node in nodes if node.kind == "CALL_EXPR"]
+    for node in calls:
+        configs = (child for child in node.children if child.kind == "CALL_EXPR" and child.name in _CONFIGURING)
+        yield from (Launch(node, child) for child in configs)
+    for node in calls:
+        at = int(node.name in _WITH_CONFIG)
+        taken = node.name in _CALLING or at
+        if taken and len(node.arguments) > 2 - at and (named := _kernel_in(node.arguments[at])) is not None:
+            yield Launch(named, node)
 
 
 def _meant(launch: Launch) -> Node | None:
@@ -351,7 +380,7 @@ def _dim3(node: Node, host: Node, at: int) -> Extent | None:
         if len(inner) != 1 or (callee is not None and not _constructs(callee)):
             return None
         (node,) = inner
-    if node.kind == "DECL_REF_EXPR":
+    if node.kind == "DECL_REF_EXPR" and node.type.kind != "int":
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
         return _variable(decl, host, at) if decl is not None and own else None

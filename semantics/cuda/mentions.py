@@ -155,6 +155,8 @@ def settled(node: Node, host: Node, typed: bool = False) -> bool:
             if decl is None:
                 continue
             if in_shim(decl):
+                if typed and decl.name in ("min", "max"):
+                    continue
                 if decl.kind not in ("CONSTRUCTOR", "VAR_DECL") and not _SIZED.fullmatch(decl.name):
                     return False
                 continue

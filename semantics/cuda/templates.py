@@ -127,6 +127,15 @@ def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     return [*unit.instances[key]]
 
 
+def called(unit: Unit) -> Iterator[Node]:
+    """The functions with a body that a file uses anywhere, instances of templates among them."""
+    todo, seen = deque(own(unit)), set[int]()
+    while todo:
+        for body in _uses(todo.popleft(), seen):
+            todo.append(body)
+            yield body
+
+
 def _uses(node: Node, seen: set[int]) -> Iterator[Node]:
     """The functions with a body that a node names, but for those that were seen before. Of a template, clang shows what
     an instance does only where it is used."""

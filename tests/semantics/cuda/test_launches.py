@@ -37,7 +37,7 @@ K = "__global__ void k(int *A) { A[0] = 1; }\n__global__ void k2(int *A) { A[0] 
         ("cudaLaunchKernel(reinterpret_cast<void *>(k), n, dim3(64), 0, 0, 0); k<<<1, 64>>>(0);", (64, 1, 1)),
         ("cudaLaunchKernel((void *)k2, 4, 32, 0, 0, 0); k<<<1, 64>>>(0);", (64, 1, 1)),
         ("cudaLaunchKernel((void *)k, 4, 32, 0, 0, 0); k<<<1, 64>>>(0);", ROW),
-        ("cudaLaunchKernel((void *)k, 4, n, 0, 0, 0);", None),
+        ("cudaLaunchKernel((void *)k, 4, n, 0, 0, 0);", ROW),
         ("cudaLaunchKernel((void *)k, 4, 32, 0, 0, unknown);", None),
         ("void *p = (void *)k; cudaLaunchKernel(p, 4, 32, 0, 0, 0); k<<<1, 64>>>(0);", ROW),
         ("cudaLaunchKernel(n ? (void *)k : (void *)k2, 4, 32, 0, 0, 0); k<<<1, 64>>>(0);", None),
@@ -140,10 +140,13 @@ def test_launches_in_methods_and_templates(read: Read) -> None:
         "t<<<1, N>>>(p);",
         "t<T><<<1, Size<T>::is>>>(p);",
         "const int size = Size<T>::is; t<<<1, size>>>(p);",
-        "if constexpr (sizeof(T) == 8) t<<<1, 32>>>(p); else t<<<1, 64>>>(p);",
+        "if constexpr (sizeof(T) == 4) t<<<1, 32>>>(p); else t<<<1, 64>>>(p);",
+        "auto f = &t<T>; f<<<1, N>>>(p);",
+        "cudaLaunchConfig_t c{1, N}; cudaLaunchKernelEx(&c, t<T>, p);",
     ],
 )
 def test_sizes_that_depend_on_the_arguments_of_a_template(read: Read, launch: str) -> None:
+    """They are known where the file has the instance of what launches."""
     head = """
         template <class T> struct Size { static const int is = 32; };
         template <> struct Size<double> { static const int is = 64; };
@@ -151,7 +154,24 @@ def test_sizes_that_depend_on_the_arguments_of_a_template(read: Read, launch: st
         """
     host = f"template <int N, class T> void go(T *p) {{ {launch} }}\n"
     use = "void f(float *a, double *b) { go<32>(a); go<64>(b); }\n"
-    assert {read(head + host + use, f"t<{name}>").block for name in ("float", "double")} <= {None, ROW}
+    for name, most in (("float", 32), ("double", 64)):
+        assert read(head + host + use, f"t<{name}>").block == (most, 1, 1)
+    again = read(f"{head}{host}{use}void g(float *a) {{ go<96>(a); }}\n", "t<float>")
+    assert again.block in (ROW, (32, 1, 1))
+    if again.block == ROW:
+        assert again.launches[0] == ((1, 1, 1), None)
+    assert read(head + host, "t", instantiate="t<float>").block in (None, ROW)
+
+
+def test_sizes_of_a_type_that_a_template_is_given(read: Read) -> None:
+    host = """
+        struct Wide { static constexpr int threads = 128; };
+        template <class S> __global__ void t(int *A) { A[threadIdx.x] = S::threads; }
+        template <class S> void go(int *A) {
+          auto f = &t<S>; cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, 8);
+          f<<<7, S::threads>>>(A); }
+        void h(int *A) { go<Wide>(A); }"""
+    assert read(host, "t<Wide>").launches == (((7, 1, 1), (128, 1, 1)),)
 
 
 def test_launches_that_do_not_agree(read: Read) -> None:

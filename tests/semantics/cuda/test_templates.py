@@ -125,7 +125,7 @@ template <class T, int N> struct R { static void go(T *a) { k<<<1, N>>>(a, N); }
 template <class T> void all(T *a) { R<T, 32>::go(a); }
 void f(float *a) { all(a); auto g = [&](auto x) { k<<<1, 16>>>((decltype(x) *)a, 1); }; g(1.0); }
 """,
-        {"k<double>": 0, "k<float>": 0},
+        {"k<double>": 16, "k<float>": 32},
     ),
     "structures that a file declares": (
         """
@@ -134,7 +134,7 @@ template <class Op> __global__ void k(float *a, Op op) { a[threadIdx.x] = op(a[0
 template <class Op, class... X> void go(Op op, X... x) { k<<<1, 32>>>(x..., op); }
 void f(float *a) { go(ops::Mul<float>(), a); k<<<1, 64>>>(a, ops::Mul<double>()); }
 """,
-        {"k<ops::Mul<double>>": 0, "k<ops::Mul<float>>": 32},
+        {"k<ops::Mul<double>>": 64, "k<ops::Mul<float>>": 32},
     ),
     "members": (
         """
@@ -181,7 +181,7 @@ namespace m { typedef float yes_s;
 #define REAL(letter) template __global__ void zero<yes_##letter>(yes_##letter *);
 REAL(s) }
 """,
-        {"k<float, 64>": None, "k<double, 64>": None, "k<unsigned int, 32>": None, "zero<float>": None},
+        {"k<float, 64>": 64, "k<double, 64>": 64, "k<unsigned int, 32>": 32, "zero<float>": None},
     ),
     "a lambda is called by its place": (
         """
