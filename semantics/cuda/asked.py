@@ -32,6 +32,9 @@ _CONSTANT: Final = re.compile(
 )
 """A question whether an expression is evaluated as a constant, by the language's rules for where it stands, or is one
 for a compiler."""
+_ANY: Final = re.compile(rb"\btemplate\s*<[^;{}]*?\bauto\b")
+_OF_FUNCTION: Final = re.compile(rb"\btemplate\s*<[^;{}]*?\([^;{}()]*\*[^;{}]*?>\s*(?:struct|class|union)\b[^;{}()]*?<")
+"""A specialisation for pointers to functions."""
 CONCEPTS: Final = re.compile(
     rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"
     rb"|\w*constructible(?:_from)?|default_initializable)\b"
@@ -76,6 +79,14 @@ def trait(text: bytes) -> re.Match[bytes] | None:
 def constant(text: bytes) -> re.Match[bytes] | None:
     """The first question in a text whether something is evaluated as a constant."""
     return _CONSTANT.search(_code(text)) or _CONSTANT.search(blanked(SPLICE.sub(b"", text)))
+
+
+@lru_cache(maxsize=UNITS)
+def specialises(text: bytes) -> re.Match[bytes] | None:
+    """The first specialisation for pointers to functions, in a text with a template over values of any type: whether it
+    takes a function that throws nothing differs between compilers."""
+    codes = blanked(text), blanked(SPLICE.sub(b"", text))
+    return next((m for code in codes if _ANY.search(code) and (m := _OF_FUNCTION.search(code))), None)
 
 
 @lru_cache(maxsize=UNITS)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from logic.source import Loc
-from semantics.cuda.asked import calls, constant, constrains, device_code, several, taken, throws, trait
+from semantics.cuda.asked import calls, constant, constrains, device_code, several, specialises, taken, throws, trait
 from semantics.cuda.attributes import mended
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
@@ -265,6 +265,9 @@ def asks(request: Request) -> bool:
         if (asked := constant(text)) is not None:
             what = "whether something is evaluated as a constant is not known"
             raise CudaError(what, Loc(name, *Source(text).place(asked.start())), "Write a function for each.")
+        if (asked := specialises(text)) is not None:
+            what = "whether a specialisation takes functions that throw nothing is not known"
+            raise CudaError(what, Loc(name, *Source(text).place(asked.start())), "Give the template a type.")
     if any(map(constant, defines)):
         raise CudaError("an option of -D asks whether something is evaluated as a constant", None, "Leave it out.")
     if (place := throws((*theirs.values(), *(b"#define " + d.replace(b"=", b" ", 1) for d in defines)))) is not None:

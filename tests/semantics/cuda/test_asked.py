@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from semantics.cuda.asked import constant, several, throws
+from semantics.cuda.asked import constant, several, specialises, throws
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,23 @@ def test_what_is_said_of_a_function_is_no_question(text: str) -> None:
 def test_a_question_whether_something_is_a_constant(text: str, asked: bool) -> None:
     """It is one where a const int is made of it: what is read as a call there says otherwise."""
     assert (constant(text.encode()) is not None) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("template <auto G> struct F { }; template <float (*G)(float)> struct F<G> { };", True),
+        ("template <class T, auto... G> struct F; template <class T, T (* const G) (T)> class F<T, G> { };", True),
+        ("template <auto G> struct F { }; template <float (*G)(float)> \\\nstruct F<G> { };", True),
+        ("template <auto G> struct F { }; template <class R, class... A, R (*G)(A...)> struct F<G> { };", True),
+        ("template <auto G> struct F { }; template <float (*G)(float)> struct E { };", False),
+        ("template <class T> struct F { }; template <float (*G)(float)> struct E<G> { };", False),
+        ("template <auto N> struct F { }; template <class T> struct E<T *> { };", False),
+    ],
+)
+def test_a_specialisation_for_functions(text: str, asked: bool) -> None:
+    """nvcc takes none without noexcept for &sqrtf, clang does."""
+    assert (specialises(text.encode()) is not None) == asked
 
 
 @pytest.mark.parametrize(
