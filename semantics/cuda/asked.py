@@ -32,8 +32,10 @@ _CONSTANT: Final = re.compile(
 )
 """A question whether an expression is evaluated as a constant, by the language's rules for where it stands, or is one
 for a compiler."""
-_ANY: Final = re.compile(rb"\btemplate\s*<[^;{}]*?\bauto\b")
-_OF_FUNCTION: Final = re.compile(rb"\btemplate\s*<[^;{}]*?\([^;{}()]*\*[^;{}]*?>\s*(?:struct|class|union)\b[^;{}()]*?<")
+_ANY: Final = re.compile(rb"\btemplate\s*<[^;{}]{0,200}?\bauto\b")
+_OF_FUNCTION: Final = re.compile(
+    rb"\btemplate\s*<[^;{}]{0,200}?\([^;{}()*]{0,99}\*[^;{}]{0,200}?>\s*(?:struct|class|union)\b[^;{}()<]{0,99}<"
+)
 """A specialisation for pointers to functions."""
 CONCEPTS: Final = re.compile(
     rb"\b(?:concept|requires|same_as|derived_from|convertible_to|\w*integral|floating_point|\w*invocable|predicate"

@@ -4,7 +4,7 @@ against the text: a variable is known only where each word of the text that name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -37,7 +37,9 @@ class Mention:
     @property
     def moved(self) -> bool:
         """Whether a macro puts it where it is: what the text has around it says nothing then."""
-        return self.node.written[1] != self.node.offset
+        file, at = self.node.written
+        word = _WORD.match(self.node.unit.text(file), at)
+        return at != self.node.offset or word is None or word[0] != self.node.name.encode()
 
 
 def mentions(decl: Node, host: Node) -> list[Mention] | None:
@@ -46,21 +48,41 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    hidden = (unit.macros.saying(says) for says in (pastes, lambda text: names(_without_parameters(text), name)))
-    if "include" in words or not all(found.isdisjoint(words) for found in hidden):
+    hiding = unit.macros.saying(lambda text: names(_without_parameters(text), name))
+    moved = {at: _mentioned_in(unit, word, name, hiding) for word, at in tokens if word in hiding}
+    if "include" in words or None in moved.values() or not unit.macros.saying(pastes).isdisjoint(words):
         return None
     places = {at for i, (word, at) in enumerate(tokens) if word == name and not _printed(tokens, i)}
     found, seen = [], set[int]()
     for mention in _named(host, name):
         node = mention.node
         file, at = node.written
-        if node.kind in ("DECL_REF_EXPR", "TYPE_REF") and _is(node.referenced, decl):
-            if file != host.span[0] or at not in places or (mention.moved and _loses(host, node.offset)):
+        refers = node.kind in ("DECL_REF_EXPR", "TYPE_REF") and _is(node.referenced, decl)
+        if file == host.span[0] and (left := moved.get(at)):
+            if not refers:
+                return None  # it declares another one
+            moved[at] = left - 1
+        if refers:
+            if (
+                file != host.span[0]
+                or at not in (places | moved.keys())
+                or (mention.moved and _loses(host, node.offset))
+            ):
                 return None
             found.append(mention)
         if file == host.span[0]:
             seen.add(at)
-    return found if places <= seen else None
+    return found if places <= seen and not any(moved.values()) else None
+
+
+def _mentioned_in(unit: Unit, macro: str, name: str, hiding: Collection[str]) -> int | None:
+    """How often what a macro stands for has a word, by itself; None where others that it names have it, or may."""
+    text = unit.macros.texts[macro].strip()
+    body = _without_parameters(text)
+    found = _WORD.findall(body if _DEFINED.fullmatch(text) else body[len(macro) :])
+    if not text.isascii() or b"\\" in text or b"$" in text or macro.encode() in found:
+        return None
+    return found.count(name.encode()) if {w.decode() for w in found}.isdisjoint(hiding) else None
 
 
 def _is(found: Node | None, decl: Node) -> bool:
