@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from semantics.cuda.parse import STD, Request, in_its_language, parse
 from semantics.cuda.templates import instances, is_template, kernels, plain, qualified, told
+from semantics.cuda.unseen import unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class Choice:
 
 def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = STD) -> list[Choice]:
     """The kernels of a file in source order, of templates each instance that the file uses, in the order of the uses;
-    one that it does not use with its default arguments, where it has them all. Raises CudaError where the file can't
-    be read."""
+    one that it does not use with its default arguments, where it has them all; in the end those that are lost by an
+    error. Raises CudaError where the file can't be read."""
     unit = parse(in_its_language(Request(path, tuple(includes), tuple(defines), std))).unit
     found = kernels(unit)
     paths = list(dict.fromkeys(map(qualified, found)))
@@ -48,4 +49,5 @@ def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = ()
         chosen += [Choice(name.removeprefix(scope) if alone else name, None, name) for name in names]
         if not names:
             chosen.append(Choice(last if alone else full, full))
-    return chosen
+    lost = [name for name in unseen(unit) if name not in paths] if chosen else []
+    return [*chosen, *(Choice(name, name) for name in lost)]

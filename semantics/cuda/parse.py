@@ -44,6 +44,7 @@ from semantics.cuda.templates import (
     references,
     told,
 )
+from semantics.cuda.unseen import unseen
 
 OPTIONS: Final = (
     "-x", "cuda", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-nostdinc",
@@ -534,6 +535,8 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
     wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]
     if not wanted:
+        if (lost := unseen(unit).get(name or "")) is not None:
+            raise lost
         near = get_close_matches(name or "", names, 1)
         meant = f"Did you mean '{near[0]}'? " if near and len(names) > 1 else ""
         raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, f"{meant}{known}")

@@ -12,7 +12,7 @@ import pytest
 from logic.source import Loc
 from logic.syntax import Write as ArrayWrite
 from logic.syntax import show_stmt, statements
-from semantics.cuda import CudaError, diagnostics, kernel_names, read_cuda, state
+from semantics.cuda import CudaError, choices, diagnostics, kernel_names, read_cuda, state
 
 Write = Callable[[str | bytes], str]
 ONE = "__global__ void k(int *A) { A[0] = 1; }\n"
@@ -579,3 +579,40 @@ def test_names_beyond_ascii(here: Write) -> None:
         assert error.message == f"in miniCUDA '{name}' is not a name"
         assert error.loc is not None
         assert "letters a to z" in error.advice
+
+
+HIDDEN = """
+#define BOUNDS(n) __launch_bounds__(n)
+__global__ void head(none::pair<int, float> *p, int n);
+%s
+__global__ void k(int *A) { A[0] = 1; }
+#if 0
+__global__ void out(none::pair<int, float> *p) { p[0] = 1; }
+#endif
+namespace n { __global__ void m(int *A) { none::pair<int, float> p; A[0] = 2; } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lost"),
+    [
+        ("__global__ void a(none::pair<int, float> *p, int n) { if (n) p[0] = 1; }", True),
+        ("__global__ void __launch_bounds__(64, 2)\n  a(int m, none::pair<int, float> *p, int n) { p[0] = 1; }", True),
+        (
+            "static __global__ BOUNDS(64) void a(const none::pair<int, float> *__restrict__ p, int n)\n{ p[0] = 1; }",
+            True,
+        ),
+        ("__global__ void a(int *p, int n) { p[0] = 1; }", False),
+        ("// __global__ void b(none::pair<int, float> *p, int n) { }\n__global__ void a(int *p);", None),
+    ],
+)
+def test_a_kernel_that_an_error_hides(here: Write, kernel: str, lost: bool | None) -> None:
+    """It is one of the file's all the same."""
+    path = here(HIDDEN % kernel)
+    assert sorted(c.name for c in choices(path)) == [*(["a"] if lost is not None else []), "k", "m"]
+    assert show_stmt(read_cuda(path, "k").kernel.body) == "A[0] <- 1;"
+    if lost:
+        error = failure(path, "a")
+        assert error.message == "use of undeclared identifier 'none'"
+        assert error.loc is not None
+        assert error.loc.line == 4 + kernel[: kernel.index("none")].count("\n")
