@@ -17,10 +17,9 @@ from semantics.cuda.clang import Node, Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.extended import check_widths
 from semantics.cuda.families import destroyed_by, overriding
-from semantics.cuda.libclang import Diagnostic
+from semantics.cuda.libclang import MISSING, Diagnostic
 from semantics.cuda.lost import DIRECTIVE, WORD, blanked, may_declare, without_directives
 from semantics.cuda.macros import SPLICE, braces, pastes
-from semantics.cuda.parse import MISSING
 from semantics.cuda.shim import in_shim, is_shim, own, own_files
 
 _CUDA: Final = (

@@ -12,7 +12,19 @@ from typing import Final
 
 from semantics.cuda.clang import UNITS, Node, Unit
 from semantics.cuda.macros import pastes
-from semantics.cuda.mentions import Token, assignment, given, jumps, loads, mentions, names, passes, reads, settled
+from semantics.cuda.mentions import (
+    Token,
+    assignment,
+    enclosed,
+    given,
+    jumps,
+    loads,
+    mentions,
+    names,
+    passes,
+    reads,
+    settled,
+)
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_files, own_nodes
@@ -308,7 +320,9 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
         if named.search(unit.text(file)):
             return False
         tokens = unit.code(file)
-        if any(word in pasting and not {"<", "<<"}.isdisjoint(_given(tokens, i)) for i, (word, _) in enumerate(tokens)):
+        if any(
+            word in pasting and not {"<", "<<"}.isdisjoint(enclosed(tokens, i)) for i, (word, _) in enumerate(tokens)
+        ):
             return False
         for i, (word, at) in enumerate(tokens):
             place = (file, at)
@@ -319,16 +333,6 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
             if word == kernel and place not in same and not _idle(tokens, i):
                 return False
     return True
-
-
-def _given(tokens: list[Token], at: int) -> Iterator[str]:
-    """The words in the parentheses after a word."""
-    depth = 0
-    for word, _ in tokens[at + 1 :]:
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        if depth < 1:
-            return
-        yield word
 
 
 @lru_cache(maxsize=UNITS)

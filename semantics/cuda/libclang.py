@@ -37,6 +37,8 @@ class Diagnostic:
     """The instance of a function template that it is in itself, as clang writes it."""
 
 
+MISSING: Final = re.compile(r"'(.*)' file not found")
+"""The error of a file that is included, and its name."""
 _IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
 
 

@@ -100,7 +100,7 @@ def _loses(host: Node, at: int) -> bool:
         missing = _UNDECLARED.fullmatch(error.message)
         if missing is None:
             return True
-        if _once(unit, _macros_at(unit, host, at)):
+        if _once(unit, _macros_at(host, at)):
             continue  # all that it stands for of the text is there, as one part is
         name = missing[1]
         other = re.compile(rf"\b{name}\b(?!\s*\()".encode())
@@ -110,16 +110,23 @@ def _loses(host: Node, at: int) -> bool:
     return False
 
 
-def _macros_at(unit: Unit, host: Node, at: int) -> Iterator[str]:
+def _macros_at(host: Node, at: int) -> Iterator[str]:
     """The macro at a place, and the words in its parentheses."""
-    depth, begun = 0, False
-    for word, place in code(host):
-        if place == at or begun:
+    tokens = code(host)
+    for i, (word, place) in enumerate(tokens):
+        if place == at:
             yield word
-            depth += {"(": 1, ")": -1}.get(word, 0)
-            if begun and depth < 1:
-                return
-            begun = True
+            yield from enclosed(tokens, i)
+
+
+def enclosed(tokens: list[Token], at: int) -> Iterator[str]:
+    """The words in the parentheses after a word."""
+    depth = 0
+    for word, _ in tokens[at + 1 :]:
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if depth < 1:
+            return
+        yield word
 
 
 def _once(unit: Unit, words: Iterable[str]) -> bool:

@@ -25,6 +25,7 @@ from semantics.cuda.hidden import wanted
 from semantics.cuda.inherited import depends
 from semantics.cuda.inherited import lines as inherited_lines
 from semantics.cuda.inputs import note, since, sought, telling
+from semantics.cuda.libclang import MISSING
 from semantics.cuda.lines import Source
 from semantics.cuda.macros import SPLICE
 from semantics.cuda.nested import with_calls
@@ -60,7 +61,6 @@ _HOST: Final = ("--cuda-host-only", "--target=x86_64-unknown-linux-gnu", "-U__CU
 """Macros that tell the two passes of a compiler over a file apart. Constants may differ between them. clang keeps
 macros of the device in the host's pass, and leaves out one of the host's."""
 
-MISSING: Final = re.compile(r"'(.*)' file not found")
 _PRAGMA: Final = re.compile(
     rb"^[ \t]*#[ \t]*pragma[ \t]+(?:no)?unroll(?![\w$])(?:(?!/[/*]|\*/)(?:\\\r?\n|[^\r\n]))*", re.MULTILINE
 )

@@ -8,6 +8,7 @@ from typing import Final
 
 from semantics.cuda.clang import Unit
 from semantics.cuda.errors import CudaError
+from semantics.cuda.libclang import MISSING
 from semantics.cuda.shim import own_files
 from semantics.cuda.templates import functions
 
@@ -23,14 +24,13 @@ _NO_NAMES: Final = (
 def unseen(unit: Unit) -> dict[str, CudaError]:
     """The errors that kernels are lost by, by their names, in the order of the texts."""
     found: dict[str, CudaError] = {}
-    if not unit.errors:
-        return found
-    known = {f.written for f in functions(unit, members=True)}
-    for file in own_files(unit):
-        for name, at, begin, end in _defined(unit.code(file)):
-            errors = [e for e in unit.errors if e.loc is not None and e.loc.file == file and begin <= e.offset < end]
-            if (file, at) not in known and errors:
-                error = next((e for e in errors if _UNKNOWN.search(e.message)), errors[0])
+    errors = [e for e in unit.errors if not MISSING.match(e.message)]
+    known = {f.written for f in functions(unit, members=True)} if errors else set()
+    for file in dict.fromkeys(e.loc.file for e in errors if e.loc is not None):
+        for name, at, begin, end in _defined(unit.code(file)) if file in own_files(unit) else ():
+            inside = [e for e in errors if e.loc is not None and e.loc.file == file and begin <= e.offset < end]
+            if (file, at) not in known and inside:
+                error = next((e for e in inside if _UNKNOWN.search(e.message)), inside[0])
                 found.setdefault(name, CudaError(error.message, error.loc))
     return found
 
