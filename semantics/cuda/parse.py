@@ -318,10 +318,7 @@ def _with_hidden(request: Request, data: bytes, unit: Unit, begun: bool) -> tupl
     tried, before = set[str](), {*data.decode("latin-1").split("\n")} if begun else set[str]()
     based, more = depends(unit), wanted(unit)
     while (based or more) and len(tried) <= _MOST_HIDDEN:
-        own = [f for k in kernels(unit) for f in (instances(unit, k) if is_template(k) else [k])]
-        own += virtual_functions(unit)
-        listed = inherited_lines(unit, own) if based else []
-        listed += [*hidden_lines(unit, own), *derived_lines(unit, own)] if more else []
+        listed = _hidden(unit, based, more)
         found = [line for line in listed if line not in tried and line not in before]
         tried |= {*found}
         if not found:
@@ -329,6 +326,16 @@ def _with_hidden(request: Request, data: bytes, unit: Unit, begun: bool) -> tupl
         data = _appended(data, _kept(request, data, found))
         unit = _again(request, unit, data)
     return data, unit
+
+
+@lru_cache(maxsize=UNITS)
+def _hidden(unit: Unit, based: bool, more: bool) -> tuple[str, ...]:
+    """All hidden lines that the kernels and the virtual functions of a unit want: those of base classes, and more."""
+    own = [f for k in kernels(unit) for f in (instances(unit, k) if is_template(k) else [k])]
+    own += virtual_functions(unit)
+    listed = inherited_lines(unit, own) if based else []
+    listed += [*hidden_lines(unit, own), *derived_lines(unit, own)] if more else []
+    return tuple(listed)
 
 
 def _kept(request: Request, data: bytes, lines: Sequence[str]) -> list[str]:

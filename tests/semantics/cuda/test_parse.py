@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
 from logic.source import SourceError
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, Reading, asked, choices, kernel_names, parse, read_cuda
-from semantics.cuda.clang import Prefix, Unit
+from semantics.cuda import CudaError, Reading, asked, choices, hidden, kernel_names, parse, read_cuda
+from semantics.cuda.clang import Node, Prefix, Unit
 from semantics.cuda.shim import HEADERS
 
 Write = Callable[[str], str]
@@ -32,6 +32,21 @@ def test_a_text_is_parsed_once(missing: str, here: Write, monkeypatch: pytest.Mo
     assert len(made) == 1
     assert read_cuda(path, defines=("N=1",)) == read_cuda(path)
     assert len(made) == 2
+
+
+def test_hidden_lines_are_looked_for_once(here: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = "".join(f"__global__ void k{i}(int *A) {{ S<int> s; }}\n" for i in range(2))
+    path, looked = here(f"template <class T> struct S {{ __device__ ~S() {{}} }};\n{kernels}"), list[Unit]()
+
+    def counted(unit: Unit, functions: Iterable[Node]) -> list[str]:
+        looked.append(unit)
+        return hidden.lines(unit, functions)
+
+    monkeypatch.setattr(parse, "hidden_lines", counted)
+    read_cuda(path, "k0")
+    assert looked
+    read_cuda(path, "k1")
+    assert len({*looked}) == len(looked)
 
 
 VIEW = """struct V { int *p, n;
