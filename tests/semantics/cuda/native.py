@@ -15,6 +15,8 @@ from tests.semantics.cuda.lowered import Lowered, at_lane
 COMPILER: Final = shutil.which("g++")
 LANES: Final = 4
 CELLS: Final = 64
+TOGETHER: Final = 20
+"""Kernels that are read from one file, of which most is the same: it is parsed once for all of them."""
 N: Final = 3
 """The kernel's argument n."""
 
@@ -72,7 +74,11 @@ def lowered(
     read: Callable[..., Reading], before: str, body: str, std: str = "c++17", machine: type[Lowered] = Lowered
 ) -> list[Cells]:
     """The same of the lowered kernel."""
-    reading = read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std)
+    return executed(read(f"{before}\n__global__ void k({SIGNATURE}) {{ {body} }}", "k", std=std), machine)
+
+
+def executed(reading: Reading, machine: type[Lowered] = Lowered) -> list[Cells]:
+    """What A and B hold in the end, for each lane."""
     kernel, found = reading.kernel, []
     for lane in range(LANES):
         state = machine(at_lane(kernel, lane, N, LANES, block=2, blocks=5))
@@ -94,9 +100,12 @@ def differences(
 ) -> list[str]:
     """Bodies that leave something else than a host compiler has, with the first lane and cell that differ."""
     found = []
-    for body, lanes in zip(bodies, hosted(before, bodies, folder, std), strict=True):
+    for i, (body, lanes) in enumerate(zip(bodies, hosted(before, bodies, folder, std), strict=True)):
+        first = i - i % TOGETHER
+        beside = enumerate(bodies[first : first + TOGETHER], first)
+        kernels = (f"\n__global__ void k{j}({SIGNATURE}) {{ {other} }}" for j, other in beside)
         try:
-            ours = lowered(read, before, body, std, machine)
+            ours = executed(read(before + "".join(kernels), f"k{i}", std=std), machine)
         except CudaError as e:
             found.append(f"{body} {e}")
             continue
