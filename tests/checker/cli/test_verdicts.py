@@ -14,7 +14,7 @@ from checker.certificates.document import canonical, digest
 from checker.cli import main
 from checker.recheck import Report
 from checker.synthesis.bound import find_bounds
-from tests.checker.cli.conftest import USERS
+from tests.checker.conftest import USERS
 
 Capture = pytest.CaptureFixture[str]
 

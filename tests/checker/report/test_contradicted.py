@@ -9,6 +9,8 @@ import pytest
 
 from checker.cli import main
 
+pytestmark = pytest.mark.usefixtures("bounds_once")
+
 KERNELS = """
 struct V { float *p; };
 __global__ void k(float *a, const float *b, int n, unsigned u) { if (threadIdx.x < n) a[threadIdx.x] = b[u]; }
@@ -21,6 +23,13 @@ template <class T> __global__ void t(T *a, const T *b) { a[threadIdx.x] = b[thre
 """
 
 AT = "and this assumes that it is at a multiple of 256 bytes"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A source by the same name in each test, so that a kernel that is the same is bounded once."""
+    monkeypatch.chdir(tmp_path)
+    return Path("k.cu")
 
 
 def _host(code: str) -> str:
@@ -75,9 +84,8 @@ def _host(code: str) -> str:
     ],
 )
 def test_a_launch_that_is_not_as_assumed_is_told(
-    code: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    code: str, told: str, source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = tmp_path / "k.cu"
     source.write_text(_host(code))
     name = code.partition("<<<")[0].split()[-1].partition("<")[0]
     kernel = ["--instantiate", "t<float>"] if name == "t" else ["--kernel", name]
@@ -110,8 +118,7 @@ def test_a_launch_that_is_not_as_assumed_is_told(
         "other<<<1, 32>>>(d + 1);",
     ],
 )
-def test_nothing_is_told_of_others(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = tmp_path / "k.cu"
+def test_nothing_is_told_of_others(code: str, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source.write_text(_host(code))
     for kernel in ("k", "few", "data", "s"):
         main(["bound", str(source), "--kernel", kernel, "--metric", "sectors", "--block", "32"])
@@ -119,9 +126,8 @@ def test_nothing_is_told_of_others(code: str, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.fixture
-def shifted(tmp_path: Path) -> Path:
+def shifted(source: Path) -> Path:
     """A source whose kernel has an annotated bound, launched with an array that does not begin where it should."""
-    source = tmp_path / "k.cu"
     source.write_text(
         "//@ metric sectors;\n//@ launch block = 32, grid = 4;\n"
         "__global__ void k(float *a, int n) {\n    //@ potential 4;\n    a[threadIdx.x] = n;\n}\n"
@@ -175,9 +181,8 @@ __global__ void k(int *a, int n) { for (int i = 0; i < t[n & 3]; i++) a[8 * thre
     ],
 )
 def test_a_contract_that_constant_data_break_is_told(
-    contract: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    contract: str, told: str, source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = tmp_path / "k.cu"
     source.write_text(TABLES.replace("CONTRACT", contract))
     main(["bound", str(source), "--metric", "sectors", "--block", "32"])
     warned = [line for line in capsys.readouterr().err.splitlines() if "the source declares" in line]
