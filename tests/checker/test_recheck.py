@@ -1881,7 +1881,7 @@ def allowed(facts: list[Any], store: Store) -> bool:
 
 
 @pytest.mark.whole
-@examples(100, 5000)
+@examples(35, 5000)
 @given(
     st.lists(TESTS, max_size=3), st.sets(st.sampled_from(["i", "j", "a"])), TERMS, st.sampled_from([4, 6, 8]), st.data()
 )
@@ -2161,7 +2161,7 @@ BOUNDED: Final = st.tuples(
 
 
 @pytest.mark.whole
-@examples(150, 5000)
+@examples(60, 5000)
 @given(st.lists(BOUNDED, max_size=4), SUMS, BOUNDED)
 @example([(">=", "n", 0), (">=", "i", 2)], ("*", ("+", "n", 0), ("*", "i", "i")), (">=", "n", 0))
 @example([(">=", "n", 2), (">=", "m", 0)], ("*", "n", "m"), (">=", ("*", "n", "m"), 1))

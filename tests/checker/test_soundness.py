@@ -69,7 +69,7 @@ def test_no_run_costs_more_than_its_certified_bound(
 
 
 @pytest.mark.whole
-@examples(7, 500)
+@examples(4, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.sampled_from(("block", "grid")), st.data())
 def test_no_block_or_grid_costs_more_than_its_certified_bound(
     body: Stmt, block: tuple[int, int, int], per: Per, data: st.DataObject
@@ -91,7 +91,7 @@ def test_no_block_or_grid_costs_more_than_its_certified_bound(
 
 
 @pytest.mark.whole
-@examples(7, 500)
+@examples(4, 500)
 @given(BODIES, st.sampled_from(BLOCKS), st.data())
 def test_no_block_has_a_longer_span_than_certified(
     body: Stmt, block: tuple[int, int, int], data: st.DataObject

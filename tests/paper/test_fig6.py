@@ -43,7 +43,7 @@ from tests.semantics.blocks import DIM, RACE_FREE, TID, k, kernel, op, with_barr
 PROFILES = (*map(alone, METRICS.values()), TIME)
 BLOCK = tuple(Thread((0, 0, 0), (x, y, 0)) for y in range(2) for x in range(5))  # warps of 4, 4 and 2 threads
 BUILTINS = {f"{n}.{a}": 1 for n in ("blockDim", "gridDim", "blockIdx") for a in "xyz"}
-SETTINGS = examples(30, 2000)
+SETTINGS = examples(12, 2000)
 STORES = st.builds(
     lambda g, s, xs: Store(
         {"G": dict(enumerate(g)), "S": dict(enumerate(s))}, {"i": dict(zip(BLOCK, xs, strict=True))}

@@ -247,7 +247,7 @@ GRIDS = ((1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 2))
 
 
 @pytest.mark.whole
-@examples(60, 5000)
+@examples(25, 5000)
 @given(
     BODIES,
     st.sampled_from(BLOCKS),

@@ -13,6 +13,7 @@ from checker.notation import SyntaxProblem, parse_assumption, parse_expr, parse_
 from logic.source import Loc, SourceError
 from tests.checker.notation.terms import SIGMA
 from tests.checker.notation.test_outlines import ADD_SUB_3
+from tests.examples import CHARACTERS
 
 
 def outline(body: str, head: str = "metric steps\nparam int n;\nlocal int i, j;\nlocal bool b;\nlocal float f;") -> str:
@@ -192,7 +193,7 @@ _PIECES = st.one_of(
         [*"{}()[];,.:?|_<>-+*/%&^~!=0i\n", "|[", "]|", "<-", "if ", "while ", "tid.x", "1.5f", "/*", "//", "As"]
     ),
     st.sampled_from(["max(", "floor(", "invariant ", "end ", "begin ", "local int ", "true", "9" * 400, "\x00", "λ"]),
-    st.text(max_size=3),
+    st.text(CHARACTERS, max_size=3),
 )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from checker.report.terminal import WIDTH, render_error, wrapped
 from logic.source import Loc, SourceError
+from tests.examples import CHARACTERS
 
 MISSING = "expected ';' after the assignment"
 
@@ -95,7 +96,7 @@ def test_long_advice_goes_on_in_the_next_line() -> None:
     assert " ".join(map(str.strip, advice)) == f"Known: {', '.join(names)}."
 
 
-@given(st.text(), st.integers(-2, 300))
+@given(st.text(CHARACTERS), st.integers(-2, 300))
 def test_any_text_is_shown_on_two_lines(line: str, column: int) -> None:
     line = line.replace("\n", " ")
     text, caret = rendered(line, column)

@@ -25,7 +25,7 @@ from tests.examples import examples
 from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
-QUICK = examples(30, 5000)
+QUICK = examples(12, 5000)
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 

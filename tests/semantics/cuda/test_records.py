@@ -462,7 +462,7 @@ def both(read: Reader, program: list[tuple[Any, ...]], n: int, text: str | None 
 
 
 @pytest.mark.whole
-@examples(40, 5000)
+@examples(16, 5000)
 @given(program=st.lists(STATEMENT, min_size=1, max_size=6), n=st.integers(0, 9))
 def test_random_programs(read: Reader, program: list[tuple[Any, ...]], n: int) -> None:
     wanted, found = both(read, program, n)

@@ -27,6 +27,7 @@ from semantics.machine.program import (
     Sync,
 )
 from semantics.machine.text import DIRECTIVES, FUNCTIONS, OPCODES, assemble, show
+from tests.examples import CHARACTERS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -204,7 +205,7 @@ WORDS = st.sampled_from(
 )
 
 
-@given(st.lists(WORDS, max_size=30).map(" ".join) | st.text(max_size=60))
+@given(st.lists(WORDS, max_size=30).map(" ".join) | st.text(CHARACTERS, max_size=60))
 def test_whatever_is_typed_is_a_program_or_a_fault_with_a_place(text: str) -> None:
     found = outcome(text)
     if isinstance(found, Program):
