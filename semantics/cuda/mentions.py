@@ -48,7 +48,7 @@ def mentions(decl: Node, host: Node) -> list[Mention] | None:
     unit, name = host.unit, decl.name
     tokens = code(host)
     words = [word for word, _ in tokens]
-    hiding = unit.macros.saying(lambda text: names(_without_parameters(text), name))
+    hiding = unit.macros.saying(lambda text: names(text, name) and names(_without_parameters(text), name))
     moved = {at: _mentioned_in(unit, word, name, hiding) for word, at in tokens if word in hiding}
     if "include" in words or None in moved.values() or not unit.macros.saying(pastes).isdisjoint(words):
         return None
@@ -160,7 +160,9 @@ def code(host: Node) -> list[Token]:
 def names(text: bytes, name: str) -> bool:
     """Whether a text has a word, or may have it in another spelling."""
     word = name.encode()
-    return word in (_WORD.findall(text) if _WORD.fullmatch(word) else text) or b"\\u" in text.lower()
+    if b"\\u" in text or b"\\U" in text:
+        return True
+    return word in text and (not _WORD.fullmatch(word) or word in _WORD.findall(text))
 
 
 def _without_parameters(text: bytes) -> bytes:
