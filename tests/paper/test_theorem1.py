@@ -14,7 +14,7 @@ from checker.testbed.trial import Coverage, Trial, run_case
 from logic.rules import SOUND
 from tests.examples import LONG, examples
 
-USES = 100 if LONG else 5
+USES = 100 if LONG else 3
 
 STATEMENTS = [name for name, rule in SOUND.rules.items() if rule.conclusion.head == "triple"]
 
@@ -22,7 +22,7 @@ STATEMENTS = [name for name, rule in SOUND.rules.items() if rule.conclusion.head
 @pytest.mark.whole
 @pytest.mark.parametrize("rule", STATEMENTS)
 def test_every_rule_is_right_where_it_is_used(rule: str) -> None:
-    """At least five derivations that the kernel accepts use it, and no run costs more or ends elsewhere."""
+    """At least three derivations that the kernel accepts use it, and no run costs more or ends elsewhere."""
     trial, seen = Trial(SOUND, (rule,), 1), Coverage()
     for i in range(100 * USES):
         violation = run_case(trial, i, seen)

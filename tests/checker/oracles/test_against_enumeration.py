@@ -14,6 +14,7 @@ from logic.operators import Value, denote
 from logic.potentials import Leaf, Poly, const, evaluate, floor_div, log2, max0, sym
 from logic.syntax import BOOL, BUILTINS, FLOAT, INT, Array, Const, Expr, Op, Param, Read, Tid, Var, show
 from logic.typing import Signature
+from tests.examples import LONG
 
 TINY = Hardware("tiny", sector=8, banks=4, word=4, warp=4, alignment=32)
 ARRAYS = (
@@ -187,7 +188,7 @@ def context(where: Launch, scope: str = "warp") -> Context:
     return Context(SIGMA, METRICS["sectors"], TINY, where, "block" if scope == "block" else "warp")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(60 if LONG else 24))
 def test_counts_are_never_below_what_a_warp_touches(seed: int) -> None:
     rng = Random(seed)
     oracles = Oracles(limit=0.3)
@@ -208,7 +209,7 @@ def test_counts_are_never_below_what_a_warp_touches(seed: int) -> None:
 
 
 @pytest.mark.parametrize("scope", ["warp", "block"])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(40 if LONG else 16))
 def test_what_is_called_uniform_never_differs(seed: int, scope: str) -> None:
     rng = Random(seed + 1000)
     oracles = Oracles(limit=0.3)
@@ -274,7 +275,7 @@ def potential(rng: Random) -> Poly:
 BOX = list(product(range(-5, 9), repeat=3))
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(50 if LONG else 20))
 def test_entailments_agree_with_a_box_of_states(seed: int) -> None:
     rng = Random(seed + 2000)
     oracles = Oracles(limit=0.3)
@@ -292,7 +293,7 @@ def test_entailments_agree_with_a_box_of_states(seed: int) -> None:
         assert not all(at(g, {"i": 0, "j": 0, "n": 0} | s) for g in goal)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(50 if LONG else 20))
 def test_potentials_agree_with_a_box_of_states(seed: int) -> None:
     rng = Random(seed + 3000)
     oracles = Oracles(limit=0.3)

@@ -17,7 +17,7 @@ from tests.proofs.coq import counted, differential, formed
 from tests.proofs.coq.differential import COQ, build, cases, compare, missing
 
 PAGE: Final = COQ.parents[1] / "docs" / "coq.md"
-PROGRAMS: Final = 10_000 if LONG else 400
+PROGRAMS: Final = 10_000 if LONG else 200
 SOURCES: Final = {path.stem: path.read_text(encoding="utf-8") for path in sorted(COQ.glob("*.v"))}
 CODE: Final = {name: re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL) for name, text in SOURCES.items()}
 
@@ -32,8 +32,8 @@ needs_coq: Final = pytest.mark.skipif(
 def test_both_semantics_agree_on_random_programs(tmp_path: Path) -> None:
     program = build(tmp_path)
     endless = cases(seed=1)
-    for _ in range(PROGRAMS // 400):
-        assert compare(program, [next(endless) for _ in range(400)]) == []
+    for _ in range(PROGRAMS // 200):
+        assert compare(program, [next(endless) for _ in range(200)]) == []
 
 
 def test_programs_on_hardware_with_phases_are_refused() -> None:
@@ -64,7 +64,7 @@ def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
     assert refused("Counted", counted.checked(found)) == ""
     assert "Unable to unify" in refused("Counted", counted.checked([(term, number + 1) for term, number in found[:1]]))
 
-    good, bad = list(formed.cases(1, 2_000 if LONG else 20)), {}
+    good, bad = list(formed.cases(1, 2_000 if LONG else 12)), {}
     for name, method, wrong in formed.mutants():
         with monkeypatch.context() as patched:
             patched.setattr(forms.Atoms, method, wrong)
