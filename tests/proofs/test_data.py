@@ -129,7 +129,6 @@ def given(name: str, shape: str, seed: int, n: int = ROWS, most: int = WIDTH) ->
     return Input((x, y, z), grid, {d.name: sizes[d.name] for d in kernel.params}), arrays
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize(("name", "metric", "per"), certificates())
 def test_both_checkers_accept(name: str, metric: str, per: str) -> None:
     document = json.loads(path_of(name, metric, per).read_text(encoding="ascii"))
