@@ -100,6 +100,7 @@ class Oracles:
     pace: Pace = "all"
     _desk: Desk = field(default_factory=Desk, repr=False)
     _answers: dict[Hashable, Record] = field(default_factory=dict, repr=False)
+    _parts: dict[tuple[P, int], dict[Expr, Record]] = field(default_factory=dict, repr=False)
     _views: dict[Hashable, View] = field(default_factory=dict, repr=False)
     _counts: dict[Hashable, Count] = field(default_factory=dict, repr=False)
     _proofs: dict[tuple[P, Poly, int], Proved | None] = field(default_factory=dict, repr=False)
@@ -152,6 +153,8 @@ class Oracles:
         hurried = desk.patience.left <= 0 or self.pace != "all"
         if not hurried or not isinstance(verdict, Unknown):
             self._answers[key] = record
+            if isinstance(obligation, Entails) and len(obligation.goal) == 1:
+                self._parts.setdefault((obligation.p, key[1]), {})[obligation.goal[0]] = record
         return record
 
     def _try(self, obligation: Obligation, context: Context, desk: Desk) -> Verdict:
@@ -245,10 +248,13 @@ class Oracles:
     def _by_parts(self, o: Entails, context: Context, desk: Desk) -> Verdict | None:
         """The verdict on what is left of a goal without the parts that were proved by themselves before, as a search
         asks for them one by one; None where there are none of these. The engine is one that says the least."""
-        scene, words = self._scene(context), list[Verdict]()
-        left = list[Expr]()
+        parts = self._parts.get((o.p, self._scene(context)))
+        if parts is None:
+            return None
+        given = set(o.p)
+        words, left = list[Verdict](), list[Expr]()
         for g in o.goal:
-            known = self._answers.get((Entails(o.p, (g,)), scene)) if g not in o.p else None
+            known = parts.get(g) if g not in given else None
             free = known is not None and (self.pace != "plain" or known.engine in SOLVER_FREE)
             if known is not None and free and isinstance(known.verdict, Proved):
                 words.append(known.verdict)

@@ -111,6 +111,27 @@ def test_what_was_proved_in_parts_is_proved_together() -> None:
     assert told("quick", lanes, Op("<", (n, Op("+", (n, Const(1)))))) == "lanes"
 
 
+def test_parts_that_were_proved_are_found_in_time_that_grows_with_their_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not with that of facts as well: one who makes up a certificate has thousands of both."""
+    context = Context(check_kernel(MASKED), METRICS["steps"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    facts = tuple(Op("<=", (Const(k), Param("n"))) for k in range(200))
+    goals = tuple(Op("<=", (Const(-k), Param("n"))) for k in range(1, 100))
+    oracle = Oracles()
+    assert all(isinstance(oracle(Entails(facts, (goal,)), context), Proved) for goal in goals)
+    hashed: list[Op] = []
+    plain = Op.__hash__
+
+    def hash_of(e: Op) -> int:
+        hashed.append(e)
+        return plain(e)
+
+    monkeypatch.setattr(Op, "__hash__", hash_of)
+    assert isinstance(oracle(Entails(facts, goals), context), Proved)
+    assert len(hashed) < 20 * len(facts)
+
+
 def test_without_time_an_access_costs_what_all_lanes_can_touch() -> None:
     context = Context(check_kernel(MASKED), METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
     oracle = Oracles()
