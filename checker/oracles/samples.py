@@ -7,9 +7,10 @@ a claim is for the caller to find out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from heapq import heapify, heappop, heappush
 from itertools import chain, islice
 from random import Random
 from typing import Final, NamedTuple
@@ -129,28 +130,14 @@ class Sampler:
                 defined[name] = [equation[name]]
         inside = {e: _names(e) for some in defined.values() for e in some}
         inside |= {e: _names(e) for some in sides.values() for _, e in some}
-        mentioned: dict[str, list[Expr]] = {}
-        for e, names in inside.items():
-            for name in names:
-                mentioned.setdefault(name, []).append(e)
-        missing = {e: len(names) for e, names in inside.items()}
-        known = [*_congruent(facts, defined)]
         found: list[Step] = []
-        left = list(self.leaves)
-        while left:
-            waiting = left[:1] if left[0] in PLACE else [n for n in left if n in defined]
-            ready = ((n, e) for n in waiting for e in defined.get(n, ()) if not missing[e])
-            name, definition = next(ready, (left[0], None))
-            if definition is None and name not in PLACE:
-                free = [n for n in left if n not in defined] or [n for n in left if n not in same]
-                name = min(free, key=lambda n: sum(missing[e] > 0 for _, e in sides[n]))
+        left, known = set(self.leaves), [*_congruent(facts, defined)]
+        for name, definition in _ordered(self.leaves, same, defined, sides, inside):
             limits = tuple((op, evaluator(e)) for op, e in sides[name])
             left.remove(name)
             own = [c for c in known if name in c.rates and c.names.isdisjoint(left)] if definition is None else ()
             residues = tuple(Residue(evaluator(c.e), c.rates[name], evaluator(c.k), evaluator(c.rest)) for c in own)
             found.append(Step(name, None if definition is None else evaluator(definition), limits, residues))
-            for e in mentioned.get(name, ()):
-                missing[e] -= 1
         return found
 
     def _same(self, facts: Iterable[Expr]) -> dict[str, str]:
@@ -290,6 +277,61 @@ class Sampler:
                 elif high and n > min(high):
                     n -= -(-(n - min(high)) // k) * k
         return n
+
+
+def _ordered(
+    leaves: Iterable[str],
+    same: Mapping[str, str],
+    defined: Mapping[str, Sequence[Expr]],
+    sides: Mapping[str, Sequence[tuple[str, Expr]]],
+    inside: Mapping[Expr, Collection[str]],
+) -> Iterator[tuple[str, Expr | None]]:
+    """The leaves in the order of `Sampler.steps`, each with a definition of which all is known, if it has one: those
+    that say where a thread is, as they come; then the first that is defined, or else one of which most of what it is
+    compared with is known."""
+    ranks = {name: i for i, name in enumerate(leaves)}
+    missing = {e: len(names) for e, names in inside.items()}
+    mentioned: dict[str, list[Expr]] = {}
+    for e, names in inside.items():
+        for name in names:
+            mentioned.setdefault(name, []).append(e)
+    defines: dict[Expr, list[str]] = {}
+    limits: dict[Expr, list[str]] = {}
+    for name in ranks:
+        for e in defined.get(name, ()):
+            defines.setdefault(e, []).append(name)
+        for _, e in sides[name]:
+            limits.setdefault(e, []).append(name)
+    unknown = {name: sum(missing[e] > 0 for _, e in sides[name]) for name in ranks}
+    ready = [ranks[name] for e, names in defines.items() if not missing[e] for name in names]
+    free = [(unknown[name], i) for name, i in ranks.items() if name not in defined]
+    tied = [(unknown[name], i) for name, i in ranks.items() if name in defined and name not in same]
+    heapify(ready)
+    for heap in (free, tied):
+        heapify(heap)
+    order, left = list(ranks), set(ranks)
+    places = sum(name in PLACE for name in order)  # which come first
+    while left:
+        name, rank = "", len(order) - len(left)
+        if rank < places:
+            name = order[rank]
+        while not name and ready:
+            name = taken if (taken := order[heappop(ready)]) in left else ""
+        definition = next((e for e in defined.get(name, ()) if not missing[e]), None)
+        while not name:
+            amount, rank = heappop(free or tied)
+            name = taken if (taken := order[rank]) in left and unknown[taken] == amount else ""
+        yield name, definition
+        left.remove(name)
+        for e in mentioned.get(name, ()):
+            missing[e] -= 1
+            if not missing[e]:
+                for other in defines.get(e, ()):
+                    heappush(ready, ranks[other])
+                for other in limits.get(e, ()):
+                    unknown[other] -= 1
+                    if other not in same:
+                        heappush(tied if other in defined else free, (unknown[other], ranks[other]))
 
 
 def _leaves(*exprs: Expr) -> set[Var | Param | Tid]:
