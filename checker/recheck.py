@@ -91,8 +91,8 @@ class Work:
 def start() -> None:
     """Begins another certificate, or question."""
     Work.left, Work.polys = MAX_WORK, {}
-    leaves.cache_clear()
-    deep.cache_clear()
+    for told in (leaves, deep, order):
+        told.cache_clear()
 
 
 def spend(steps: int = 1) -> None:
@@ -531,9 +531,9 @@ PREFIX: Final = {"neg": "-", "!": "!", "~": "~"}
 WORDS: Final = {"/": "trunc({}/{})", ">>": "shr({}, {})", "&": "and({}, {})", "|": "or({}, {})", "^": "xor({}, {})"}
 
 
+@cache
 def order(e: Any) -> str:
     """The text by which a potential, or an atom of one, is sorted among others."""
-    spend()
     match e:
         case ("op", op, p, q):
             return f"~op({order(p)}){op}({order(q)})"
@@ -543,7 +543,9 @@ def order(e: Any) -> str:
             return f"~{kind.removesuffix('0')}({'/'.join((order(p), *map(str, k)))})"
         case (kind, str(name)):
             return f"tid.{name}" if kind == "tid" else name
-    return "+".join(f"{c}*{'*'.join(map(order, factors))}" for factors, c in in_order(e))
+    texts = [(c, [*map(order, factors)]) for factors, c in in_order(e)]
+    spend(sum(2 + sum(map(len, factors)) // 16 for _, factors in texts))
+    return "+".join(f"{c}*{'*'.join(factors)}" for c, factors in texts)
 
 
 def in_order(p: Potential) -> list[tuple[list[Atom], Rational]]:
@@ -619,7 +621,7 @@ def written(parts: list[tuple[Rational, str]]) -> str:
 def show(e: Any, level: int = 0) -> str:
     """An expression, in parentheses where an operator binds less than this level; a set of them, a potential, or an
     atom of one."""
-    spend()
+    spend(10)  # as much as all that is sorted for it
     match e:
         case frozenset():
             return " && ".join(show(fact, 4) for fact in sorted(e, key=show)) or "true"
@@ -1750,7 +1752,13 @@ class Arithmetic:
 def contradictory(rows: list[Potential]) -> bool:
     """Whether quantities are not nonnegative all at once, by adding them so that one monomial after the other vanishes.
     Where they are too many, the answer is no."""
-    monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=lambda m: sorted(f"{order(a)}^{e}" for a, e in m))
+
+    def texts(mono: Mono) -> list[str]:
+        found = sorted(f"{order(a)}^{e}" for a, e in mono)
+        spend(1 + sum(map(len, found)) // 16)
+        return found
+
+    monos = sorted({m for p in rows for m, _ in terms(p) if m}, key=texts)
     while not any(not isinstance(p, Poly) and p < 0 for p in rows):
         small = [p for p in rows if isinstance(p, Poly) and all(-LARGEST <= c <= LARGEST for _, c in p.terms)]
         if not monos or sum(len(p.terms) for p in small) > MAX_FACTS:

@@ -136,6 +136,23 @@ def test_deep_potentials_that_are_the_same_are_told_at_once() -> None:
     assert recheck.MAX_WORK - recheck.Work.left < 40_000
 
 
+def test_deep_potentials_are_written_once_or_not_at_all() -> None:
+    """To sort them takes as much as the text is long, and to show them more than that."""
+    recheck.start()
+    p: recheck.Potential = recheck.single("param", "n")
+    for _ in range(12):
+        p = recheck.max0(p) + recheck.max0(p * 2 - 1)
+    before = recheck.Work.left
+    assert len(recheck.order(p)) > 60_000
+    assert before - recheck.Work.left < 20_000
+    for _ in range(14):
+        p = recheck.max0(p) + recheck.max0(p * 2 - 1)
+    for told in (recheck.order, recheck.show):
+        recheck.start()
+        with pytest.raises(recheck.TooMuch):
+            told(p)
+
+
 def product(width: int) -> int:
     """What it takes to multiply sums of 8 monomials, each of so many atoms."""
     recheck.start()
