@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, product
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
@@ -114,25 +114,30 @@ def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     """The specialisations of a template that the file uses anywhere, or with `asked` those that are asked for, in the
     order of their uses. Templates that it does not use make none."""
     path, key = qualified(template), (template.identity, asked)
+
+    def is_one(body: Node) -> bool:
+        return body.name == template.name and is_kernel(body) and qualified(body) == path
+
     if key not in unit.instances:
-        todo = deque(n for n in own(unit) if not asked or n.name == INSTANCE)
-        found, seen = list[Node](), set[int]()
-        while todo:
-            for body in _uses(todo.popleft(), seen):
-                if body.name == template.name and is_kernel(body) and qualified(body) == path:
-                    found += [] if is_template(body) else [body]
-                elif not asked:
-                    todo.append(body)
-        unit.instances[key] = found
+        first = [n for n in own(unit) if not asked or n.name == INSTANCE]
+        used = _reached(first, lambda body: asked or is_one(body))
+        unit.instances[key] = [body for body in used if is_one(body) and not is_template(body)]
     return [*unit.instances[key]]
 
 
 def called(unit: Unit) -> Iterator[Node]:
     """The functions with a body that a file uses anywhere, instances of templates among them."""
-    todo, seen = deque(own(unit)), set[int]()
+    return _reached(own(unit))
+
+
+def _reached(first: Sequence[Node], ends: Callable[[Node], bool] = lambda _: False) -> Iterator[Node]:
+    """The functions with a body that nodes use, and those that these use in turn, but for what those do at which it
+    ends."""
+    todo, seen = deque(first), set[int]()
     while todo:
         for body in _uses(todo.popleft(), seen):
-            todo.append(body)
+            if not ends(body):
+                todo.append(body)
             yield body
 
 
@@ -158,14 +163,8 @@ def _named(node: Node) -> Iterator[Node]:
 
 def lambda_of(p: Node) -> Node | None:
     """The lambda that a variable is, wherever the file makes it, in an instance of a template, too."""
-    kind, seen = p.type_decl.identity, set[int]()
-    todo = deque(own(p.unit))
-    while todo:
-        here = todo.popleft()
-        if made := next((n for n in here.walk() if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None):
-            return made
-        todo += _uses(here, seen)
-    return None
+    kind, parts = p.type_decl.identity, (n for here in chain(own(p.unit), called(p.unit)) for n in here.walk())
+    return next((n for n in parts if n.kind == "LAMBDA_EXPR" and n.type_decl.identity == kind), None)
 
 
 # --- what a text instantiates ----------------------------------------------------------------------------------------
