@@ -123,7 +123,7 @@ class _Table:
     rows: list[Json] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
 
-    def put(self, row: Json) -> int:
+    def add(self, row: Json) -> int:
         key = canonical({"": row})
         if key not in self.index:
             self.index[key] = len(self.rows)
@@ -149,16 +149,16 @@ class _Writer:
         return self.known[id(term)][1]
 
     def expression(self, e: Expr) -> int:
-        return self._once(e, lambda e: self.expressions.put(expression(e)))
+        return self._once(e, lambda e: self.expressions.add(expression(e)))
 
     def statement(self, s: Stmt) -> int:
-        return self._once(s, lambda s: self.statements.put(self._statement(s)))
+        return self._once(s, lambda s: self.statements.add(self._statement(s)))
 
     def assertion(self, p: P) -> int:
-        return self._once(p, lambda p: self.assertions.put([self.expression(c) for c in p]))
+        return self._once(p, lambda p: self.assertions.add([self.expression(c) for c in p]))
 
     def potential(self, q: Poly) -> int:
-        return self._once(q, lambda q: self.potentials.put(potential(q)))
+        return self._once(q, lambda q: self.potentials.add(potential(q)))
 
     def _statement(self, s: Stmt) -> Json:
         match s:

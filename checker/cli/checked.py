@@ -72,11 +72,11 @@ def verdict_of(found: Finding | None) -> str:
 def _judgement(outcome: Outcome) -> str | None:
     """The judgement that was proved, as text; None where nothing was."""
     from checker.kernel import Claim, Theorem
-    from checker.report.rejection import value
+    from checker.report.rejection import as_text
 
     if isinstance(outcome, Claim):
-        return value(outcome.theorem.judgement)
-    return value(outcome.judgement) if isinstance(outcome, Theorem) else None
+        return as_text(outcome.theorem.judgement)
+    return as_text(outcome.judgement) if isinstance(outcome, Theorem) else None
 
 
 def _tree(judged: Judged, args: argparse.Namespace) -> list[Line]:

@@ -100,7 +100,7 @@ def found(path: Path) -> str | None:
         return None
 
 
-def put(cache: Cache, about: str, text: str) -> None:
+def keep(cache: Cache, about: str, text: str) -> None:
     """Keeps the text of a certificate. Raises OSError where that cannot be done; nothing is there then."""
     whole(place(cache, about), text.encode("utf-8"))
 

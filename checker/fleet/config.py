@@ -84,7 +84,7 @@ def read(path: Path) -> Config:
     table = file.values if path.name != NAMES[1] else file.values.get("tool", {}).get("warpbound", {})
     reader = _Reader(file)
     reader.known(table, (*_TOP, "kernel", "budget"), "")
-    values = {key: reader.value(key, table[key], form, "") for key, form in _TOP.items() if key in table}
+    values = {key: reader.setting(key, table[key], form, "") for key, form in _TOP.items() if key in table}
     for key in _PATHS & values.keys():
         values[key] = [str(path.parent / name) for name in values[key]]
     if "metrics" in values:
@@ -96,7 +96,7 @@ def read(path: Path) -> Config:
         inside = reader.table(name, own)
         reader.known(inside, (*_KERNEL,), name)
         kernels[name] = {
-            key: reader.value(key, inside[key], form, name) for key, form in _KERNEL.items() if key in inside
+            key: reader.setting(key, inside[key], form, name) for key, form in _KERNEL.items() if key in inside
         }
     entries = table.get("budget", [])
     if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
@@ -209,7 +209,7 @@ class _Reader:
                     nth,
                 )
 
-    def value(self, key: str, value: object, form: _Form, after: str) -> Any:
+    def setting(self, key: str, value: object, form: _Form, after: str) -> Any:
         check, what = form
         found = check(value)
         if found is None:

@@ -316,7 +316,7 @@ class Desk:
 
     def _keep(self, cache: Cache, about: str, text: str) -> None:
         try:
-            kept.put(cache, about, text)
+            kept.keep(cache, about, text)
             self.kept += 1
         except OSError as error:
             self._is_full(error)

@@ -165,7 +165,7 @@ class Desk:
         self.examples.append(store)
         del self.examples[:-MAX_EXAMPLES]
 
-    def put(self, text: str, engine: str, ask: Callable[[float], Answer]) -> Answer:
+    def answer(self, text: str, engine: str, ask: Callable[[float], Answer]) -> Answer:
         """The engine's answer to the text, which `ask` gets within so many seconds; `unknown` once none are left."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         limit, known = self.answers.get((digest, engine), (0.0, None))

@@ -306,7 +306,7 @@ def _ask(encoding: Encoding, claims: Iterable[Any], desk: Desk) -> Answer:
         whole.add(*asked)  # of what the plain solver keeps, it may have made many
         return _checked(whole, encoding, text, limit - QUICK)
 
-    return desk.put(text, engine(), ask)
+    return desk.answer(text, engine(), ask)
 
 
 def _checked(solver: Any, encoding: Encoding, text: str, limit: float) -> Answer:
@@ -382,7 +382,7 @@ class Question:
         name, said, store = engine(), answer.said, answer.store
         if said not in ("unsat", "sat"):
             name = second.engine()
-            other = desk.put(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
+            other = desk.answer(answer.text, name, lambda limit: Answer(*second.ask(answer.text, limit), answer.text))
             said = other.said
             store = {leaf: other.store.get(leaf, False if z3.is_bool(t) else 0) for leaf, t in encoding.leaves.items()}
         if said == "unsat":

@@ -275,7 +275,7 @@ class _Filler:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def value(x: object) -> str:
+def as_text(x: object) -> str:
     """A term of any kind as text."""
     match x:
         case None:
@@ -318,8 +318,8 @@ def expected_and_got(found: Finding) -> tuple[str, str]:
         case AtMost() as o:
             return f"{o.what} <= {o.n}", seen.actual if seen else ""
     within = isinstance(error.expected, frozenset) and error.fault == "uniform"
-    expected = value(error.expected)
-    return f"vars(Q) within X = {expected}" if within else expected, value(error.got)
+    expected = as_text(error.expected)
+    return f"vars(Q) within X = {expected}" if within else expected, as_text(error.got)
 
 
 def _worth(q: Poly, found: Finding) -> str:
@@ -388,7 +388,7 @@ def _refused(error: Refusal, found: Finding) -> list[str]:
 def _shown(seen: Replay, error: Refusal, context: Context) -> list[str]:
     """The state, what is claimed of it and what is, what the statement beside it costs."""
     state, t = seen.state, seen.state.threads[0]
-    told = f"{error.obligation} {value(error.substitution.get('s'))}"
+    told = f"{error.obligation} {as_text(error.substitution.get('s'))}"
     who = ", ".join(map(thread, state.threads)) if len(state.threads) <= 2 else f"{len(state.threads)} threads"
     place = "" if t.block == (0, 0, 0) else f" of block ({t.block[0]},{t.block[1]},{t.block[2]})"
     values = [f"{n} = {text(v)}" for n, v in state.params.items() if _named(n, told)]

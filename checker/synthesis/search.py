@@ -522,7 +522,7 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
     """The flow with a potential at each loop head, and in front of branches, by the identity of loops and of
     first sides."""
 
-    def put(node: Node) -> Node:
+    def with_own(node: Node) -> Node:
         match node:
             case Cycle():
                 body, q = with_potentials(node.body, potentials), potentials.get(id(node), node.q)
@@ -534,7 +534,7 @@ def with_potentials(flow: Flow, potentials: dict[int, Poly]) -> Flow:
                 return replace(node, then=sides[0], orelse=sides[1], q=potentials.get(id(node.then)))
         return node
 
-    return replace(flow, nodes=tuple(put(node) for node in flow.nodes))
+    return replace(flow, nodes=tuple(with_own(node) for node in flow.nodes))
 
 
 def without_potentials(flow: Flow) -> Flow:

@@ -209,11 +209,11 @@ def _back(rule: Rule) -> tuple[str, bool, tuple[Bind | Prove, ...]]:
     def prove(i: int) -> None:
         if i not in proved:
             for m in sorted(of_kind(triples[i].at(5), "potential")):
-                value(m)
+                settle(m)
             proved.add(i)
             found.append(Prove(i))
 
-    def value(m: str) -> None:
+    def settle(m: str) -> None:
         if m in known:
             return
         if m in begun:
@@ -226,16 +226,16 @@ def _back(rule: Rule) -> tuple[str, bool, tuple[Bind | Prove, ...]]:
         terms = [t for t in terms if t.at(3).head != "zero"]
         for t in terms:
             for other in sorted(of_kind(t.at(3), "potential")):
-                value(other)
+                settle(other)
         known.add(m)
         found.append(Bind(m, tuple(terms), ends))
 
-    value(base)
+    settle(base)
     for i in triples:
         prove(i)
     for m in rule.metavariables:
         if kind(m) == "potential":
-            value(m)
+            settle(m)
     if head:
         (turn,) = triples.values()
         if turn.at(0) != Term("and", (c.at(0), c.at(3).at(0))) or turn.at(2) != c.at(2):

@@ -65,7 +65,7 @@ from semantics.cuda.places import (
 )
 from semantics.cuda.pointers import address, located, place
 from semantics.cuda.pointers import held as pointer_value
-from semantics.cuda.records import copied, declared, fill, held, initialised, loaded, put, reference, values
+from semantics.cuda.records import copied, declared, fill, held, initialised, loaded, reference, set_parts, values
 from semantics.cuda.regions import as_number, unit
 from semantics.cuda.regions import number as as_unit
 from semantics.cuda.regions import pointed as leads
@@ -135,7 +135,7 @@ def call(st: State, node: Node, use: Use) -> Expr | Place | None:
                 fill(st, picked, right, within(use))
             origin = picked or frozen(st, place(st, right, within(use)), "t")
             target = place(st, left, within(use))
-            put(st, target, loaded(st, origin, right), right, left.loc)
+            set_parts(st, target, loaded(st, origin, right), right, left.loc)
             return target
         parts = Unordered(st)
         target, known = located(st, left, within(use))
@@ -191,7 +191,9 @@ def _result(st: State, node: Node) -> tuple[Callable[[object], None], Callable[[
         raise unsupported(f"the value of one of several functions, a '{t.name}',", node.loc, "Use 'switch'.")
     if t.kind == "record":
         made = declared(st, "chosen", node)
-        return (lambda v: put(st, made, loaded(st, v, node), node) if isinstance(v, Place) else None), lambda: made
+        return (
+            lambda v: set_parts(st, made, loaded(st, v, node), node) if isinstance(v, Place) else None
+        ), lambda: made
     if t.kind == "void":
         return (lambda _: None), lambda: None
     local = st.declare("chosen", type_ or INT, node.loc, settled=True, of=t)
@@ -251,7 +253,7 @@ def construct(st: State, p: Place, node: Node, use: Use) -> None:
     if definition is None and in_shim(called) and node.kind == "CALL_EXPR":
         made = library.constructed(st, node, called)
         if isinstance(made, Place):
-            put(st, p, loaded(st, made, node), node)
+            set_parts(st, p, loaded(st, made, node), node)
             return
     if definition is None:
         problem = f"the constructor '{called.name}' has no body in this file"
@@ -381,7 +383,7 @@ def _builtin(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | No
         return None
     if name == f"make_{node.type.name}":
         made = declared(st, "t", node, settled=True)
-        put(st, made, values(st, node, use), node)
+        set_parts(st, made, values(st, node, use), node)
         return made
     if name in ADDRESSES:
         return as_number(st, address(st, args[0]), node.loc)
@@ -495,7 +497,7 @@ def _read(st: State, node: Node, name: str) -> Expr | Place:
         return where
     st.unsteady.add(where.root)
     made = declared(st, "t", node, settled=True)
-    put(st, made, loaded(st, where, node), node)
+    set_parts(st, made, loaded(st, where, node), node)
     return made
 
 
@@ -503,7 +505,7 @@ def _write(st: State, pointer: Node, value: Node, loc: Loc | None) -> None:
     """A write that the caches are told about."""
     where = address(st, pointer).plus(value.type.size, Const(0))
     if value.type.kind == "record":
-        put(st, where, values(st, value), value, loc)
+        set_parts(st, where, values(st, value), value, loc)
     else:
         store(st, where, expr(st, value), value.type, loc)
 
@@ -517,7 +519,9 @@ def _atomic(st: State, node: Node, name: str) -> None:
     st.note(f"{what} is {does}: collisions of lanes are not counted")
     if t.kind == "record":
         given, old = library.numbers(st, args[0]), loaded(st, where, node)
-        put(st, where, [Op(op, (a, b), loc) for a, b in zip(old, given, strict=True) if isinstance(a, Expr)], node)
+        set_parts(
+            st, where, [Op(op, (a, b), loc) for a, b in zip(old, given, strict=True) if isinstance(a, Expr)], node
+        )
         return
     values = [expr(st, a) for a in args]
     v = values[0]

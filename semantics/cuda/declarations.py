@@ -28,7 +28,18 @@ from semantics.cuda.order import check_order
 from semantics.cuda.picked import check_picked
 from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
 from semantics.cuda.pointers import address, deliver, point, seen
-from semantics.cuda.records import declared, fields, fill, held, initialised, put, reference, union, values, variable
+from semantics.cuda.records import (
+    declared,
+    fields,
+    fill,
+    held,
+    initialised,
+    reference,
+    set_parts,
+    union,
+    values,
+    variable,
+)
 from semantics.cuda.regions import null, unit
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare, described
@@ -222,7 +233,7 @@ def _ordering(st: State, node: Node, use: Use) -> Place:
     made = declared(st, "order", node, settled=True)
     last = Const(0) if own[0] == INT else Op("?:", (Op("==", (a, b)), Const(0), Const(2)))
     sign = Op("?:", (Op("<", (a, b)), Const(-1), Op("?:", (Op(">", (a, b)), Const(1), last))), node.loc)
-    put(st, made, [sign], node)
+    set_parts(st, made, [sign], node)
     return made
 
 

@@ -19,7 +19,7 @@ from semantics.cuda.expressions import expr
 from semantics.cuda.modular import operation, stripped
 from semantics.cuda.places import TIDS, anything, evaluate, store
 from semantics.cuda.pointers import address, place
-from semantics.cuda.records import declared, put, values
+from semantics.cuda.records import declared, set_parts, values
 from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare
 from semantics.cuda.state import Address, Place, State, Use
@@ -56,7 +56,7 @@ def of_lanes(st: State, node: Node, name: str, use: Use) -> Expr | Place:
     mask, passed, asked = ([evaluate(st, e) for e in part] for part in (mask, passed, asked))
     if whole is not None:
         made = declared(st, "t", node, settled=True)
-        put(st, made, [_got(st, node, name, e, [*mask, *asked], type_of(e, st.sigma)) for e in passed], node)
+        set_parts(st, made, [_got(st, node, name, e, [*mask, *asked], type_of(e, st.sigma)) for e in passed], node)
         return made
     got = _got(st, node, name, passed[0], [*mask, *asked], scalar(node.type) or INT)
     if told is not None:

@@ -21,7 +21,7 @@ from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import expr
 from semantics.cuda.places import TIDS, anything, evaluate, frozen, resolved, store
 from semantics.cuda.pointers import address, located, place
-from semantics.cuda.records import declared, fields, put, values
+from semantics.cuda.records import declared, fields, set_parts, values
 from semantics.cuda.regions import number
 from semantics.cuda.scan import owner
 from semantics.cuda.sequence import Unordered
@@ -73,7 +73,7 @@ def method(st: State, node: Node, callee: Node) -> Expr | Place:
         raise unsupported(f"the method '{callee.name}'", node.loc)
     what = callee.name.replace("operator ", "to ")
     name = re.sub(r"\W+", "_", f"{what}_of_{given.type.name}").strip("_")
-    return value(st, node, name, [_scalars(st, given), *(_scalars(st, a) for a in node.arguments)])
+    return result(st, node, name, [_scalars(st, given), *(_scalars(st, a) for a in node.arguments)])
 
 
 def takes_structures(node: Node) -> bool:
@@ -87,16 +87,16 @@ def of_structures(st: State, node: Node, callee: Node) -> Expr | Place:
     if callee.name.startswith("operator") and callee.result.kind == "reference":
         target, _ = located(st, node.arguments[0])
         found = _parts(st, node, name, [_scalars(st, a) for a in node.arguments])
-        put(st, target, [*found], node)
+        set_parts(st, target, [*found], node)
         return target
-    return value(st, node, name, [_scalars(st, a) for a in node.arguments])
+    return result(st, node, name, [_scalars(st, a) for a in node.arguments])
 
 
 def constructed(st: State, node: Node, callee: Node) -> Expr | Place:
     """The structure that a constructor without a body makes: its scalars one by one, where there are as many."""
     alike = [p.type.name for p in callee.arguments] == [f.type.name for f in fields(node)]
     name = re.sub(r"\W+", "_", f"{'make' if alike else 'converted_to'}_{callee.name}").strip("_")
-    return value(st, node, name, [_scalars(st, a) for a in node.arguments])
+    return result(st, node, name, [_scalars(st, a) for a in node.arguments])
 
 
 def unknown(st: State, node: Node, callee: Node, use: Use) -> Expr | Place | None:
@@ -146,7 +146,7 @@ def types_in(node: Node) -> list[CType]:
     return found
 
 
-def value(st: State, node: Node, name: str, args: Sequence[Sequence[tuple[Expr, CType]]]) -> Expr | Place:
+def result(st: State, node: Node, name: str, args: Sequence[Sequence[tuple[Expr, CType]]]) -> Expr | Place:
     """The value of a function of scalars to a scalar, or to a structure."""
     found = _parts(st, node, name, args)
     return made_of(st, node, lambda i, _: found[i or 0])
@@ -157,7 +157,7 @@ def made_of(st: State, node: Node, part: Part) -> Expr | Place:
     if node.type.kind != "record":
         return part(None, node.type)
     made = declared(st, "t", node, settled=True)
-    put(st, made, [part(i, t) for i, t in enumerate(types_in(node))], node)
+    set_parts(st, made, [part(i, t) for i, t in enumerate(types_in(node))], node)
     return made
 
 
@@ -168,7 +168,7 @@ def put_scalars(st: State, where: Place, pointer: Node, part: Part, loc: Loc | N
         store(st, where, part(None, t), t, loc)
         return
     whole = pointer.pointee_decl
-    put(st, where, [part(i, u) for i, u in enumerate(types_in(whole))], whole, loc)
+    set_parts(st, where, [part(i, u) for i, u in enumerate(types_in(whole))], whole, loc)
 
 
 def clamped(e: Expr, t: CType, loc: Loc | None) -> Expr:

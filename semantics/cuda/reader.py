@@ -47,7 +47,7 @@ from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_langua
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
-from semantics.cuda.records import copy, declared, loaded, put
+from semantics.cuda.records import copy, declared, loaded, set_parts
 from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.scopes import scoped
@@ -351,7 +351,7 @@ def _parameter(st: State, p: Node, name: str) -> None:
             point(st, p.identity, place, p.loc)
         case _:
             st.bindings[p.identity] = made = declared(st, name, p)
-            put(st, made, loaded(st, place, p), p)
+            set_parts(st, made, loaded(st, place, p), p)
 
 
 def _check_depth(s: Stmt) -> None:

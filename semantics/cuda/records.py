@@ -182,7 +182,7 @@ def union(st: State, decl: Node, value: Node | None, use: Use) -> Address:
     where = member(st, made_, first, first)
     found = _field(st, first, named[1] if named else given[0] if given else None, value.loc, use)
     if type_ is None:
-        put(st, where, found, first)
+        set_parts(st, where, found, first)
     else:
         deliver(st, where, found[0], first.type, value.loc)
     return made_
@@ -262,7 +262,7 @@ def copy(st: State, name: Node) -> Binding:
     t, type_ = name.type, scalar(name.type)
     if name.kind.endswith("_DECL") and st.frame.this is not None:
         made_ = declared(st, "this", name, settled=True)
-        put(st, made_, loaded(st, st.frame.this.place, name), name)
+        set_parts(st, made_, loaded(st, st.frame.this.place, name), name)
         return made_
     if t.kind == "pointer":
         found = frozen(st, address(st, name), name.name)
@@ -270,7 +270,7 @@ def copy(st: State, name: Node) -> Binding:
             return found
     if t.kind == "record":
         made_ = declared(st, name.name, name, settled=True)
-        put(st, made_, loaded(st, place(st, name), name), name)
+        set_parts(st, made_, loaded(st, place(st, name), name), name)
         return made_
     if t.kind == "array" and scalar(innermost(t)) is not None:
         array, elem, begin = registers(st, name.name, t, name.loc), innermost(t), address(st, name)
@@ -394,7 +394,7 @@ def zeroed(st: State, p: Place, node: Node, loc: Loc | None) -> bool:
     """Emit what `T()` is of a structure that has no constructor of the user's for that: zero, where no field says
     otherwise. Gives whether parts of it have constructors, which are still to be called."""
     if not made_by_parts(node.type_decl):
-        put(st, p, _given(st, node, (), loc, "whole"), node, loc)
+        set_parts(st, p, _given(st, node, (), loc, "whole"), node, loc)
         return False
     for q, t, _ in scalars(st, p, node):
         deliver(st, q, null(st) if t.kind == "pointer" else zero(scalar(t) or INT, loc), t, loc)
@@ -612,10 +612,10 @@ def fill(st: State, target: Place, node: Node, use: Use = "part", at: Loc | None
         then = st.block(lambda: fill(st, target, left, within(use), at))
         st.emit(If(c, then, st.block(lambda: fill(st, target, right, within(use), at)), node.loc))
         return
-    put(st, target, values(st, node, use), node, at)
+    set_parts(st, target, values(st, node, use), node, at)
 
 
-def put(st: State, target: Place, found: list[Value], node: Node, at: Loc | None = None) -> None:
+def set_parts(st: State, target: Place, found: list[Value], node: Node, at: Loc | None = None) -> None:
     """Emit the assignment of scalars to a structure of a node's type; none is changed before it has been read. `at` is
     where the target's text begins, if it has one of its own."""
     loc = at or node.loc

@@ -68,9 +68,9 @@ def test_both_sides_are_there_before_one_is_bounded(
 
 def test_the_cache_is_looked_at_judged_and_cleared(here: Path, capsys: Capture) -> None:
     kept = cache.opened(here / "c", "1")
-    cache.put(kept, ABOUT, GOOD)
-    cache.put(kept, "other", OTHER.replace('"sound"', '"paper"'))
-    cache.put(kept, "broken", "{")
+    cache.keep(kept, ABOUT, GOOD)
+    cache.keep(kept, "other", OTHER.replace('"sound"', '"paper"'))
+    cache.keep(kept, "broken", "{")
     assert main(["cache", "info", "--cache", "c", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["certificates"] == 3
     assert main(["cache", "verify", "--cache", "c", "--format", "json"]) == 1

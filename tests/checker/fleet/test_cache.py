@@ -19,7 +19,7 @@ def here(tmp_path: Path) -> cache.Cache:
 def test_what_is_put_is_found(here: cache.Cache) -> None:
     place = cache.place(here, "a")
     assert cache.found(place) is None
-    cache.put(here, "a", "text")
+    cache.keep(here, "a", "text")
     assert cache.found(place) == "text"
     assert cache.found(cache.place(cache.Cache(here.folder, "2"), "a")) is None  # of another version
     assert [path for path, _ in cache.entries(here.folder)] == [place]
@@ -36,13 +36,13 @@ def test_what_is_broken_is_not_there(here: cache.Cache) -> None:
 
 
 def test_what_is_too_long_is_not_there(here: cache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.put(here, "a", "x" * 1000)
+    cache.keep(here, "a", "x" * 1000)
     monkeypatch.setattr(cache, "MAX_TEXT", 999)
     assert cache.found(cache.place(here, "a")) is None
 
 
 def test_a_write_that_fails_leaves_nothing(here: cache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.put(here, "a", "old")
+    cache.keep(here, "a", "old")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -50,7 +50,7 @@ def test_a_write_that_fails_leaves_nothing(here: cache.Cache, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", full)
         with pytest.raises(OSError, match="No space"):
-            cache.put(here, "a", "new")
+            cache.keep(here, "a", "new")
     assert cache.found(cache.place(here, "a")) == "old"
     assert [p.name for p in here.folder.rglob("*.part")] == []
 
@@ -61,7 +61,7 @@ def test_two_at_once_see_whole_texts(here: cache.Cache) -> None:
 
     place, texts = cache.place(here, "a"), ("a" * 50_000, "b" * 70_000)
     with ThreadPoolExecutor(2) as pool:
-        writes = [pool.submit(cache.put, here, "a", text) for text in texts * 20]
+        writes = [pool.submit(cache.keep, here, "a", text) for text in texts * 20]
         seen = {cache.found(place) for _ in range(200)}
         for write in writes:
             write.result()
@@ -71,7 +71,7 @@ def test_two_at_once_see_whole_texts(here: cache.Cache) -> None:
 
 def test_the_oldest_go_first(here: cache.Cache) -> None:
     for age, name in enumerate("abcd"):
-        cache.put(here, name, name * 1000)
+        cache.keep(here, name, name * 1000)
         os.utime(cache.place(here, name), (1000 - age, 1000 - age))
     sizes = [about.st_size for _, about in cache.entries(here.folder)]
     assert cache.trim(here, sum(sizes) - 1) == 1
@@ -82,7 +82,7 @@ def test_the_oldest_go_first(here: cache.Cache) -> None:
 
 
 def test_nothing_else_is_removed(here: cache.Cache) -> None:
-    cache.put(here, "a", "text")
+    cache.keep(here, "a", "text")
     (here.folder / "ab").mkdir(exist_ok=True)
     others = [here.folder / "notes.txt", here.folder / "ab/notes.json", here.folder / cache.MARK]
     for other in others:

@@ -166,7 +166,7 @@ def answer(found: Desk, job: Job, read: Read) -> list[str]:
 def test_a_hit_is_a_row(tmp_path: Path) -> None:
     found, job, read = desk(tmp_path)
     assert found.cache is not None
-    kept.put(found.cache, ABOUT, GOOD)
+    kept.keep(found.cache, ABOUT, GOOD)
     assert answer(found, job, read) == []
     ((key, row),) = found.in_order()
     assert (key, row["bound"], row["verdict"], row["cached"], found.hits) == ((0, 0, 0), "12", "certified", True, 1)
@@ -178,7 +178,7 @@ def test_a_hit_is_a_row(tmp_path: Path) -> None:
 def test_a_poisoned_cache_costs_time_and_no_more(text: str, tmp_path: Path) -> None:
     found, job, read = desk(tmp_path)
     assert found.cache is not None
-    kept.put(found.cache, ABOUT, text)
+    kept.keep(found.cache, ABOUT, text)
     assert answer(found, job, read) == ["sectors"]
     assert (found.rows, found.hits) == ({}, 0)
     found.told(job, 0, Found("sectors", GOOD, "", 1.0))  # the search finds it
@@ -194,7 +194,7 @@ def test_what_is_kept_and_admits_barriers_is_no_hit(tmp_path: Path) -> None:
     about = subject(json.loads(text))
     found, job, read = desk(tmp_path)
     assert found.cache is not None
-    kept.put(found.cache, about, changed(lambda d: d.update(admitted=[0]), text))
+    kept.keep(found.cache, about, changed(lambda d: d.update(admitted=[0]), text))
     assert answer(found, job, replace(read, subjects={"sectors": about})) == ["sectors"]
     assert (found.rows, found.hits) == ({}, 0)
 

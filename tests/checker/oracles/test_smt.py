@@ -232,10 +232,10 @@ def test_a_text_is_put_to_an_engine_once() -> None:
         (0.1, "sat", True),
     ):
         desk = Desk(limit, [], known)
-        found = desk.put("(check-sat)", "z3 1", partial(answers, said))
+        found = desk.answer("(check-sat)", "z3 1", partial(answers, said))
         assert (desk.asked[0].cached, desk.asked[0].said) == (cached, found.said)
     assert asked == ["unknown", "unsat"]
-    assert Desk(1.0, [], known).put("(check-sat)", "z3 2", partial(answers, "other")).said == "other"
+    assert Desk(1.0, [], known).answer("(check-sat)", "z3 2", partial(answers, "other")).said == "other"
 
 
 def test_all_queries_together_have_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,11 +250,11 @@ def test_all_queries_together_have_so_much_time(monkeypatch: pytest.MonkeyPatch)
         return Answer("unsat", {}, "")
 
     desk = Desk(2.0, patience=Patience(0.03))
-    assert [desk.put(text, "z3", answers).said for text in "aabc"] == ["unsat", "unsat", "unsat", "unknown"]
+    assert [desk.answer(text, "z3", answers).said for text in "aabc"] == ["unsat", "unsat", "unsat", "unknown"]
     assert given == pytest.approx([0.03, 0.01])
-    assert desk.put("a", "z3", answers).said == "unsat"
+    assert desk.answer("a", "z3", answers).said == "unsat"
     desk.patience.left = 1.0
-    assert desk.put("c", "z3", answers).said == "unsat"
+    assert desk.answer("c", "z3", answers).said == "unsat"
 
 
 HARD = Entails((), (op(">=", op("*", x, x), Const(0)),))

@@ -13,6 +13,7 @@ from checker.refutation.states import State
 from checker.refutation.whole import Dearer
 from checker.report.rejection import (
     AROUND,
+    as_text,
     describe,
     draw,
     draw_filled,
@@ -21,7 +22,6 @@ from checker.report.rejection import (
     in_place,
     reason_of,
     run_of,
-    value,
     witness,
 )
 from checker.synthesis.walk import Stuck
@@ -79,11 +79,11 @@ X = frozenset({"x", "y"})
     ],
 )
 def test_every_value_has_a_text(x: object, text: str) -> None:
-    assert value(x) == text
+    assert as_text(x) == text
 
 
 def test_a_launch_has_a_text_too() -> None:
-    assert "(0, 1, 1)" in value(Launch((0, 1, 1)))
+    assert "(0, 1, 1)" in as_text(Launch((0, 1, 1)))
 
 
 @pytest.mark.parametrize("rule", SOUND.rules.values(), ids=lambda r: r.name)
