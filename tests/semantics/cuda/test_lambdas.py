@@ -63,8 +63,12 @@ struct O { int x = 3;
 """
 
 
-def kernel(body: str) -> str:
-    return f"{BEFORE}__global__ void k(int *A, int *B, S *P, W w, int n) {{ int s = 1; {body} }}"
+def kernel(*bodies: str) -> str:
+    """The kernel `k`, or of several bodies `k0`, `k1` and so on."""
+    params = "int *A, int *B, S *P, W w, int n"
+    names = ["k"] if len(bodies) == 1 else [f"k{i}" for i in range(len(bodies))]
+    made = (f"__global__ void {k}({params}) {{ int s = 1; {b} }}\n" for k, b in zip(names, bodies, strict=True))
+    return BEFORE + "".join(made)
 
 
 RUN: dict[str, dict[int, int]] = {
@@ -112,7 +116,7 @@ def test_contents(read: Reader, body: str, std: str) -> None:
     """B is 1, 2, 3, .."""
     lowered = Lowered({"n": 3, "w.q": 100})
     lowered.cells |= {("B", i): i + 1 for i in range(9)}
-    lowered.run(read(kernel(body), std=std).kernel.body)
+    lowered.run(read(kernel(*RUN), f"k{[*RUN].index(body)}", std=std).kernel.body)
     assert {i: value for (name, i), value in lowered.cells.items() if name == "A"} == RUN[body]
 
 

@@ -79,9 +79,15 @@ __device__ S save(int *p) { p[0] = 1; return make(2); }
 """
 
 
-def kernel(body: str) -> str:
+def kernel(*bodies: str) -> str:
+    """The kernel `k`, or of several bodies `k0`, `k1` and so on."""
     params = "int *A, int *B, S *P, S g, View w, Scale c, Derived d, Derived *D, int n"
-    return f"{BEFORE}__global__ void k({params}) {{ S s = {{1, 2, {{5}}, 0}}; {body} }}"
+    names = ["k"] if len(bodies) == 1 else [f"k{i}" for i in range(len(bodies))]
+    made = (
+        f"__global__ void {k}({params}) {{ S s = {{1, 2, {{5}}, 0}}; {b} }}\n"
+        for k, b in zip(names, bodies, strict=True)
+    )
+    return BEFORE + "".join(made)
 
 
 NAMES = {"n": 3, "g.x": 10, "g.y": 20, "g.in.v": 30, "g.hits": 0, "w.n": 2, "c.n": 100, "d.Base.x": 4, "d.z": 5}
@@ -142,7 +148,7 @@ RUN: dict[str, dict[tuple[str, int], int]] = {
 def test_contents(read: Reader, body: str, std: str) -> None:
     lowered = Lowered(NAMES)
     lowered.cells |= CELLS
-    lowered.run(read(kernel(body), std=std).kernel.body)
+    lowered.run(read(kernel(*RUN), f"k{[*RUN].index(body)}", std=std).kernel.body)
     assert {at: value for at, value in lowered.cells.items() if CELLS.get(at) != value} == RUN[body]
 
 

@@ -36,8 +36,12 @@ __device__ int &name(int *p) { return p[1]; }
 """
 
 
-def kernel(body: str) -> str:
-    return f"{BEFORE}__global__ void k(int *A, int *B, S *T, int n) {{ int b = 1; {body} }}"
+def kernel(*bodies: str) -> str:
+    """The kernel `k`, or of several bodies `k0`, `k1` and so on."""
+    params = "int *A, int *B, S *T, int n"
+    names = ["k"] if len(bodies) == 1 else [f"k{i}" for i in range(len(bodies))]
+    made = (f"__global__ void {k}({params}) {{ int b = 1; {b} }}\n" for k, b in zip(names, bodies, strict=True))
+    return BEFORE + "".join(made)
 
 
 RUN: dict[str, dict[tuple[str, int], int]] = {
@@ -88,7 +92,7 @@ def test_contents(read: Reader, body: str, std: str) -> None:
     start = {("B", i): value for i, value in enumerate((0, 1, 2, 3, 404, 5, 0, 7))}
     lowered = Lowered({"n": 3})
     lowered.cells |= start
-    lowered.run(read(kernel(body), std=std).kernel.body)
+    lowered.run(read(kernel(*RUN), f"k{[*RUN].index(body)}", std=std).kernel.body)
     assert {at: value for at, value in lowered.cells.items() if start.get(at) != value} == RUN[body]
 
 
