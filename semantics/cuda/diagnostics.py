@@ -385,6 +385,8 @@ def _mentioned(node: Node) -> Node | None:
 def _of_the_host(kernel: Node) -> Node | None:
     """Where the standard library's types of the host are named, of whose size nothing is known, by a kernel and what it
     uses, outside of functions of the host."""
+    if not any(name.endswith(_CONTAINERS) for name, _, _ in kernel.unit.inclusions):
+        return None
     seen: set[int] = set()
     todo = [kernel]
     while todo:
