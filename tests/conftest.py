@@ -1,6 +1,6 @@
 """How hypothesis searches: `ci` is the same every time, `long` (WARPBOUND_PROFILE=long) looks further and elsewhere, in
-dear tests by `tests.examples`; it has all cases of what dear.txt lists, of which `ci` leaves out four of five, and all
-that costly.txt lists, of which `ci` has a third. Which tests are slow: those that slow.txt lists, which `make slow`
+dear tests by `tests.examples`; it has all tests. Of the cases of what dear.txt lists, and of what costly.txt lists,
+`ci` has an eighth: others after each commit. Which tests are slow: those that slow.txt lists, which `make slow`
 measures anew, like the other two. Garbage is collected less often, and not at all before the first test."""
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ others take about a minute on two cores."""
 
 DEAR: Final = Path(__file__).parent / "dear.txt"
 DEAR_LIMIT: Final = 0.2
-"""Seconds that a case takes on average, from which on a function with MANY cases is dear: four of five of its cases are
-left to WARPBOUND_PROFILE=long. Few cases are lost so, for much time; functions that are merely slow keep all theirs,
-and so do those that are marked `whole`."""
+"""Seconds that a case takes on average, from which on a function with MANY cases is dear: of these cases a run of
+everything has one of TURNS, the next ones after each commit. Functions that are merely slow keep all theirs, and so do
+those that are marked `whole`."""
 MANY: Final = 2
 
 COSTLY: Final = Path(__file__).parent / "costly.txt"
 COSTLY_LIMIT: Final = 1.5
 """Seconds from which on a function with one case is costly: of these a run of everything has one of TURNS, the next
 ones after each commit. Those that are marked `whole` are in every run, as is what a command names."""
-TURNS: Final = 4
+TURNS: Final = 8
 
 _spent: dict[str, list[float]] = defaultdict(list)
 _clock: Final = time.process_time
@@ -55,11 +55,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    turn = _turn()
     slow, dear, costly = (dict.fromkeys(path.read_text().splitlines()) for path in (SLOW, DEAR, COSTLY))
     if not (LONG or config.getoption("--write-slow")):
-        left = _thinned(items, dear)
-        if config.args_source is not pytest.Config.ArgsSource.ARGS:
-            left |= _others(items, [*costly], _turn())
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        left = _thinned(items, dear, turn, named)
+        if not named:
+            left |= _others(items, [*costly], turn)
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     load: Counter[Path] = Counter()
@@ -73,7 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _others(items: list[pytest.Item], costly: list[str], turn: int) -> set[pytest.Item]:
     """The tests whose turn it is not."""
-    others = {name for i, name in enumerate(costly) if i % TURNS != turn}
+    others = {name for i, name in enumerate(costly) if i % TURNS != turn % TURNS}
     return {item for item in items if _function(item.nodeid) in others and not item.get_closest_marker("whole")}
 
 
@@ -84,16 +86,22 @@ def _turn() -> int:
         git = ["git", "rev-list", "--count", "HEAD"]
         with suppress(OSError):
             count = subprocess.run(git, cwd=COSTLY.parent, capture_output=True, text=True, check=False).stdout
-    return int(count or 0) % TURNS
+    return int(count or 0)
 
 
-def _thinned(items: list[pytest.Item], dear: Collection[str]) -> set[pytest.Item]:
-    """The cases that only the long run has: four of five of dear functions."""
+def _thinned(items: list[pytest.Item], dear: Collection[str], turn: int, named: bool) -> set[pytest.Item]:
+    """The cases of dear functions whose turn it is not. Where a command has `named` what it runs, there is one of each
+    function."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if not item.get_closest_marker("whole"):
             cases[_function(item.nodeid)].append(item)
-    return {item for name in dear for i, item in enumerate(cases[name]) if i % 5}
+    left, before = set[pytest.Item](), 0
+    for name in dear:
+        shares = min(TURNS, len(cases[name])) if named else TURNS
+        left |= {item for i, item in enumerate(cases[name], 0 if named else before) if i % shares != turn % shares}
+        before += len(cases[name])
+    return left
 
 
 @pytest.fixture(autouse=True, scope="session")
