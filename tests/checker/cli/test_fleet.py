@@ -314,7 +314,7 @@ def test_a_kernel_that_hangs_is_a_row(apart: Path, capsys: Capture, monkeypatch:
     monkeypatch.setattr(fleet_work, "work", hazards.stuck)
     (apart / "src/stuck.cu").write_text(ONE + TWO)
     (apart / "src/z.cu").write_text(ONE)
-    limit = round(patience(5))
+    limit = round(patience(3))
     code, document, _ = bound(capsys, "src", "--time-limit", str(limit))
     assert code == 1
     assert [(r["kernel"], r["verdict"], r.get("problem")) for r in document["results"]] == [
