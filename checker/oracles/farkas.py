@@ -19,6 +19,7 @@ from checker.oracles.instances import by_depth
 from checker.oracles.known import Fact, Given, given, stated
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
+from checker.oracles.programs import Program, Row
 from checker.oracles.terms import choosing, numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj
 from logic.comparisons import differences
@@ -580,9 +581,9 @@ def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Pol
     return tuple((c, summand) for i, summand in enumerate(summands) if (c := solution.get(str(i), 0)))
 
 
-def _program(goal: Poly, products: Iterable[Poly]) -> lp.Program:
-    rows: dict[object, lp.Row] = {m: {} for m, _ in goal.terms}
-    program = lp.Program()
+def _program(goal: Poly, products: Iterable[Poly]) -> Program:
+    rows: dict[object, Row] = {m: {} for m, _ in goal.terms}
+    program = Program()
     for i, p in enumerate(products):
         program.objective[str(i)] = 1
         for m, c in p.terms:

@@ -9,32 +9,15 @@ solution, and no exact reason for that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from checker.oracles import lra
+from checker.oracles.programs import Program, Row
 from logic.polynomials import Rational, over, plain
 
 if TYPE_CHECKING:
     from highspy import Highs
-
-Row = dict[str, Rational]
-
-
-@dataclass(slots=True)
-class Program:
-    """minimise objective . x  subject to  row . x = rhs for every equation; `free` variables may be negative."""
-
-    equations: list[tuple[Row, Rational]] = field(default_factory=list)
-    objective: Row = field(default_factory=dict)
-    free: set[str] = field(default_factory=set)
-
-    def variables(self) -> list[str]:
-        names: dict[str, None] = dict.fromkeys(self.objective)
-        for row, _ in self.equations:
-            names |= dict.fromkeys(row)
-        return list(names)
 
 
 def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:

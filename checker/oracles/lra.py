@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from checker.oracles.programs import Program
 from logic.polynomials import Rational
-
-if TYPE_CHECKING:
-    from checker.oracles.lp import Program
 
 TIME_LIMIT_MS: Final = 10_000
 """The limit in milliseconds for each of the two queries."""

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from checker import limits
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
+from checker.oracles.programs import Program, Row
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import uniform_bound
@@ -86,7 +87,7 @@ class Search(Walk[Linear]):
         self.read = read
         self.solid = solid
         self.asked = False
-        self.program = lp.Program()
+        self.program = Program()
         self.heads: dict[int, Linear] = {}
         """The potentials at the heads of loops and, where `turns` has them, in front of branches."""
         self.falls: dict[Poly, None] = {}
@@ -600,10 +601,10 @@ _LARGEST: Final = 10**9
 """Of the values in an objective: those at larger sizes are scaled down to it."""
 
 
-def _objective(entry: Linear, context: Context, turns: bool = False) -> lp.Row:
+def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
     """The bound at all sample points together; with `turns` also where its terms begin to count."""
     names = sorted({x.name for m in entry.terms for x in leaves(monomial(m))})
-    row: lp.Row = {}
+    row: Row = {}
     inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
     orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
     stores = [store for order in orders for store in _stores(order, context, _turns(entry) if turns else ())]

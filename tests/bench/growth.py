@@ -22,6 +22,7 @@ from checker.certificates.document import write
 from checker.certificates.evidence import proof
 from checker.kernel import Ledger, check, claim
 from checker.oracles import Oracles, lp
+from checker.oracles.programs import Program
 from checker.recheck import recheck
 from checker.synthesis.bound import find_bounds
 from checker.synthesis.outline import Outline, bare
@@ -166,7 +167,7 @@ def sizes_of_programs() -> Iterator[list[tuple[int, int]]]:
     sizes: list[tuple[int, int]] = []
     solve = lp.solve
 
-    def seen(program: lp.Program, again: bool = True) -> object:
+    def seen(program: Program, again: bool = True) -> object:
         if again:  # else it looks for an arithmetic proof
             sizes.append((len(program.variables()), len(program.equations)))
         return solve(program, again)

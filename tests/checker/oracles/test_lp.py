@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checker.oracles import lp, lra
+from checker.oracles.programs import Program, Row
 from logic.polynomials import Rational
 from tests.examples import examples
 
@@ -18,11 +19,9 @@ F = Fraction
 ROWS = st.lists(st.tuples(st.lists(st.integers(-3, 3), min_size=4, max_size=4), st.integers(-6, 6)), max_size=3)
 
 
-def program(rows: list[tuple[list[int], int]], objective: list[int], free: str = "") -> lp.Program:
-    equations: list[tuple[lp.Row, Rational]] = [
-        ({f"x{i}": c for i, c in enumerate(row) if c}, rhs) for row, rhs in rows
-    ]
-    return lp.Program(equations, {f"x{i}": c for i, c in enumerate(objective) if c}, set(free.split()))
+def program(rows: list[tuple[list[int], int]], objective: list[int], free: str = "") -> Program:
+    equations: list[tuple[Row, Rational]] = [({f"x{i}": c for i, c in enumerate(row) if c}, rhs) for row, rhs in rows]
+    return Program(equations, {f"x{i}": c for i, c in enumerate(objective) if c}, set(free.split()))
 
 
 def determinant_solution(rows: list[tuple[list[int], int]], basis: tuple[int, ...]) -> list[F] | None:
@@ -80,10 +79,10 @@ def test_infeasible_and_unbounded_programs_have_no_answer() -> None:
 
 
 def test_programs_without_variables() -> None:
-    assert lp.solve(lp.Program()) == {}
-    assert lp.solve(lp.Program([({}, F(0))])) == {}
-    assert lp.solve(lp.Program([({}, F(1))])) is None
-    assert lp.solve(lp.Program([({}, F(1))], {"x": F(1)})) is None
+    assert lp.solve(Program()) == {}
+    assert lp.solve(Program([({}, F(0))])) == {}
+    assert lp.solve(Program([({}, F(1))])) is None
+    assert lp.solve(Program([({}, F(1))], {"x": F(1)})) is None
 
 
 def test_free_variables_may_be_negative() -> None:
@@ -101,18 +100,18 @@ def test_degenerate_and_redundant_rows() -> None:
 
 def test_answers_are_exact_where_floats_are_not() -> None:
     big = F(10**17 + 1)
-    assert lp.solve(lp.Program([({"a": big}, F(1))], {"a": F(1)})) == {"a": 1 / big}
-    rows: list[tuple[lp.Row, Rational]] = [({"a": F(1, 3), "b": F(1, 7)}, 1), ({"a": F(1, 7), "b": F(-1, 3)}, 0)]
-    solution = lp.solve(lp.Program(rows, {"a": 1}))
+    assert lp.solve(Program([({"a": big}, F(1))], {"a": F(1)})) == {"a": 1 / big}
+    rows: list[tuple[Row, Rational]] = [({"a": F(1, 3), "b": F(1, 7)}, 1), ({"a": F(1, 7), "b": F(-1, 3)}, 0)]
+    solution = lp.solve(Program(rows, {"a": 1}))
     assert solution is not None
     assert solution == {"a": F(147, 58), "b": F(63, 58)}
 
 
 @pytest.mark.parametrize("c", [F(10) ** 400, F(1, 10**400)])
 def test_numbers_that_no_float_holds(c: F) -> None:
-    rows: list[tuple[lp.Row, Rational]] = [({"a": c}, 1), ({"a": 1}, 1 / c)]
+    rows: list[tuple[Row, Rational]] = [({"a": c}, 1), ({"a": 1}, 1 / c)]
     for row in rows:
-        found = lp.solve(lp.Program([row], {"a": 1}))
+        found = lp.solve(Program([row], {"a": 1}))
         assert found is None or found == {"a": 1 / c}
 
 
@@ -195,7 +194,7 @@ def test_no_solver_is_asked_where_the_reason_is_exact(
 
 
 def test_a_number_that_no_float_holds_is_no_reason() -> None:
-    assert not lp.hopeless(lp.Program([({"x": F(10**400)}, F(-1))], {"x": F(1)}))
+    assert not lp.hopeless(Program([({"x": F(10**400)}, F(-1))], {"x": F(1)}))
 
 
 def test_a_solver_is_silent_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

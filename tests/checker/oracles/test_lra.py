@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from checker.cli import main
 from checker.oracles import lp, lra
+from checker.oracles.programs import Program, Row
 from logic.polynomials import Rational
 from tests.examples import examples
 
@@ -19,15 +20,15 @@ SMALL = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
 ROWS = st.lists(st.tuples(SMALL, st.integers(-6, 6)), max_size=3)
 FREE = st.sets(st.sampled_from(["x0", "x1", "x2", "x3"]))
 
-Solve = Callable[[lp.Program], dict[str, Rational] | None]
+Solve = Callable[[Program], dict[str, Rational] | None]
 
 
-def program(rows: list[tuple[list[int], int]], objective: list[int], free: set[str] | None = None) -> lp.Program:
-    equations: list[tuple[lp.Row, Rational]] = [({f"x{i}": F(c) for i, c in enumerate(row)}, rhs) for row, rhs in rows]
-    return lp.Program(equations, {f"x{i}": F(c) for i, c in enumerate(objective)}, free or set())
+def program(rows: list[tuple[list[int], int]], objective: list[int], free: set[str] | None = None) -> Program:
+    equations: list[tuple[Row, Rational]] = [({f"x{i}": F(c) for i, c in enumerate(row)}, rhs) for row, rhs in rows]
+    return Program(equations, {f"x{i}": F(c) for i, c in enumerate(objective)}, free or set())
 
 
-def cost(p: lp.Program, x: dict[str, Rational] | None) -> Rational | None:
+def cost(p: Program, x: dict[str, Rational] | None) -> Rational | None:
     """The objective at a solution, which has to be one."""
     if x is None:
         return None
@@ -56,17 +57,17 @@ def test_the_optima_are_those_of_the_other_engine(
         (program([([1, 1, 0, 0], 2), ([1, 0, 0, 0], 5)], [0, 1, 0, 0], {"x1"}), -3),
         (program([([1, 1, 0, 0], 2), ([2, 2, 0, 0], 4)], [1, 2, 0, 0]), 2),
         (program([], [1, 2, 0, 0]), 0),
-        (lp.Program(), 0),
-        (lp.Program([({"a": F(10**400)}, F(1))], {"a": F(1)}), F(1, 10**400)),
-        (lp.Program([({}, F(1))]), None),
-        (lp.Program([({}, F(1))], {"a": F(1)}), None),
+        (Program(), 0),
+        (Program([({"a": F(10**400)}, F(1))], {"a": F(1)}), F(1, 10**400)),
+        (Program([({}, F(1))]), None),
+        (Program([({}, F(1))], {"a": F(1)}), None),
         (program([([1, 1, 0, 0], -1)], [1, 1, 0, 0]), None),
         (program([([1, 1, 0, 0], 2), ([1, 0, 0, 0], 5)], [0, 1, 0, 0]), None),
         (program([([1, -1, 0, 0], 0)], [-1, 0, 0, 0]), None),
         (program([], [1, 0, 0, 0], {"x0"}), None),
     ],
 )
-def test_known_optima(p: lp.Program, best: Fraction | None) -> None:
+def test_known_optima(p: Program, best: Fraction | None) -> None:
     assert cost(p, lra.solve(p)) == best
 
 
@@ -86,18 +87,18 @@ def test_no_answer_in_time_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None
 def proofs_only(solve: Callable[..., dict[str, Rational] | None]) -> Callable[..., dict[str, Rational] | None]:
     """A solver that arithmetic proofs may use, and the search may not."""
 
-    def solved(p: lp.Program, again: bool = True) -> dict[str, Rational] | None:
+    def solved(p: Program, again: bool = True) -> dict[str, Rational] | None:
         assert not again
         return solve(p, again=False)
 
     return solved
 
 
-def recorder(solve: Solve, into: list[lp.Program]) -> Solve:
+def recorder(solve: Solve, into: list[Program]) -> Solve:
     """A search's solver that keeps the programs; arithmetic proofs are looked for as ever."""
     proves = lp.solve
 
-    def recorded(p: lp.Program, again: bool = True) -> dict[str, Rational] | None:
+    def recorded(p: Program, again: bool = True) -> dict[str, Rational] | None:
         if not again:
             return proves(p, again=False)
         into.append(p)
@@ -121,7 +122,7 @@ def test_the_search_by_either_engine(
     kernel: str, loops: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`bound --search smt` certifies a bound without the other engine, and no program has a better optimum by it."""
-    programs: list[lp.Program] = []
+    programs: list[Program] = []
     ours, other = lra.solve, lp.solve
     monkeypatch.setattr(lra, "solve", recorder(ours, programs))
     monkeypatch.setattr(lp, "solve", proofs_only(other))
@@ -135,7 +136,7 @@ def test_the_search_by_either_engine(
 
 
 def test_the_other_engine_is_the_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    programs: list[lp.Program] = []
+    programs: list[Program] = []
     monkeypatch.setattr(lp, "solve", recorder(lp.solve, programs))
     monkeypatch.setattr(lra, "solve", pytest.fail)
     assert main(["bound", "proofs/addSub0/kernel.cu", "--metric", "sectors", "--block", "32"]) == 0, capsys.readouterr()
