@@ -536,16 +536,19 @@ def order(e: Any) -> str:
     """The text by which a potential, or an atom of one, is sorted among others."""
     match e:
         case ("op", op, p, q):
-            return f"~op({order(p)}){op}({order(q)})"
+            text = f"~op({order(p)}){op}({order(q)})"
         case ("op", op, p):
-            return f"~{op}({order(p)})"
+            text = f"~{op}({order(p)})"
         case ("max0" | "log2" | "floor" as kind, p, *k):
-            return f"~{kind.removesuffix('0')}({'/'.join((order(p), *map(str, k)))})"
+            text = f"~{kind.removesuffix('0')}({'/'.join((order(p), *map(str, k)))})"
         case (kind, str(name)):
-            return f"tid.{name}" if kind == "tid" else name
-    texts = [(c, [*map(order, factors)]) for factors, c in in_order(e)]
-    spend(sum(2 + sum(map(len, factors)) // 16 for _, factors in texts))
-    return "+".join(f"{c}*{'*'.join(factors)}" for c, factors in texts)
+            text = f"tid.{name}" if kind == "tid" else name
+        case _:
+            texts = [(c, [*map(order, factors)]) for factors, c in in_order(e)]
+            spend(sum(len(factor) for _, factors in texts for factor in factors) // 16)  # before it is made
+            text = "+".join(f"{c}*{'*'.join(factors)}" for c, factors in texts)
+    spend(1 + len(text) // 16)  # of all that is kept
+    return text
 
 
 def in_order(p: Potential) -> list[tuple[list[Atom], Rational]]:
