@@ -50,8 +50,6 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "", "tid.x + n < m ? tid.x + n : m", 5),
         (ONE_WARP, "", "tid.x + n <= m ? m : tid.x + n", 5),
         (ONE_WARP, "", "tid.x >= n ? tid.x : n", 5),
-        (ONE_WARP, "", "tid.x + max(tid.x - n, 0)", 9),
-        (TWO_ROWS, "", "max(tid.y + n, 0) * m + max(tid.x + m, 0)", 6),
         # quotients of neighbours are no farther apart, whatever the sign of what divides them
         (ONE_WARP, "", "tid.x / n", 5),
         (ONE_WARP, "", "2 * tid.x / n", 9),
@@ -161,6 +159,8 @@ def test_what_is_told_of_banks(p: str, index: str, n: int) -> None:
         (ONE_WARP, "", "max(tid.x - n, 0)", 5),
         (ONE_WARP, "", "max(2 * tid.x, n)", 8),
         (ONE_WARP, "", "tid.x - max(tid.x - n, 0)", 4),
+        (ONE_WARP, "", "tid.x + max(tid.x - n, 0)", 9),
+        (TWO_ROWS, "", "max(tid.y + n, 0) * m + max(tid.x + m, 0)", 6),
         (ONE_WARP, "x == max(tid.x + n, 0); y == min(x, m)", "y", 5),
         (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x", "min(x + 1, n - 1)", 5),
         (ANY_ROW, "x == blockIdx.x * 256 + tid.x", "x / 4", 1),
