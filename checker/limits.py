@@ -1,8 +1,8 @@
 """The limits of searches, all in one place: how far a search for a bound, for a dear run or for a mended outline goes.
 
 None of them decides anything: whatever a search finds is judged, whatever it misses is not claimed. With a larger one
-more may be found, and it takes longer (docs/limits.md). Limits that bound the work of what is trusted, oracles and
-checkers, and those of formats stand where they are read.
+more may be found, and it takes longer (docs/limits.md, which has those of the oracles, too). Limits of oracles, that
+bound the work of checkers, and of formats stand where they are read.
 """
 
 from __future__ import annotations

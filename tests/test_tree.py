@@ -15,6 +15,8 @@ from typing import Final
 
 import pytest
 
+from tests.bench import limits
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 
 UNWANTED: Final = {
@@ -216,7 +218,11 @@ def test_every_limit_is_one() -> None:
     assert [name for name in names if f"limits.{name}" not in product] == []
     assert re.findall(r'^([A-Z_]+): Final = .*\n"""', source, re.MULTILINE) == names
     told = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([A-Z_]+)` \|", told, re.MULTILINE) == names, "`make limits` makes the page anew"
+    rows = [(row, text) for row, text in re.findall(r"^\| `([\w.]+)` \| ([^|]*) \|", told, re.MULTILINE)]
+    listed = [(limit.name, limit.told.rstrip(".")) for limit in limits.listed()]
+    assert sorted(rows) == sorted(listed), "`make limits` makes the page anew"
+    assert {*names} < {name for name, _ in rows}
+    assert all(text for _, text in rows)
 
 
 def test_an_environment_that_is_a_link_is_not_cleared(tmp_path: Path) -> None:

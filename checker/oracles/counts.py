@@ -25,7 +25,7 @@ MAX_COMBINATIONS = 4096
 
 
 MAX_WAYS = 64
-"""That indices have together, by the sides of each min and max."""
+"""Ways in which each min and max of an index may be one of its sides."""
 
 MAX_SPAN = 4096
 """Of the indices in a window."""

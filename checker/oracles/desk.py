@@ -17,6 +17,7 @@ from logic.assertions import Refuted
 from logic.operators import Value
 
 MAX_EXAMPLES: Final = 48
+"""Stores that refuted something, which are kept for what is asked next."""
 MAX_DRAWN: Final = 64
 """The most samplers whose stores are kept, some 100 kB each."""
 HOPELESS: Final = 32

@@ -50,9 +50,13 @@ Seen = Callable[[P, Expr, Context], bool]
 """Whether the checker of proofs sees by itself that P implies a goal."""
 
 MAX_SPLITS: Final = 5
+"""Signs that are split on, one after the other, on the way to a proof."""
+
 MAX_FACTORS: Final = 12
+"""Products, and nonnegative quantities that are multiplied, in one proof."""
+
 MAX_CHOICES: Final = 3
-"""Of choices that are split on, one after the other, on the way to a proof."""
+"""Choices that are split on, one after the other, on the way to a proof."""
 
 NEAR: Final = 3
 """Times that facts are followed to those that they share leaves with, for what a law needs."""
@@ -61,7 +65,7 @@ MAX_RATE: Final = 6
 """Logarithms that differ by more are not compared."""
 
 MAX_EXPONENT: Final = 50
-"""Nor logarithms with larger numbers."""
+"""Logarithms with larger numbers are not compared."""
 
 MAX_KEPT: Final = 2**14
 """Linear programs whose solutions are kept: two of three are asked for again, by other questions."""

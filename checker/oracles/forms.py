@@ -32,6 +32,7 @@ Interval = tuple[int | None, int | None]
 """Inclusive bounds, None where unknown."""
 
 MAX_TERMS = 64
+"""Terms of a product, before like ones are collected."""
 MAX_SHIFT = 64
 
 LOW = 1 << 5

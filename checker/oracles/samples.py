@@ -29,7 +29,7 @@ Store = dict[str, Value]
 TRIES: Final = 16
 """The number of stores that are drawn for one claim."""
 MANY: Final = 256
-"""The same for claims with divisions by what is not known, on which solvers spend all of their time."""
+"""Stores that are drawn for a claim with divisions by what is not known, on which solvers spend all of their time."""
 USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
 """Distances from a limit, and values of what has none."""
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))

@@ -2,13 +2,16 @@
 
 Each limit of `checker.limits` is set to the least, and with `--more` to ten times its value, in a process of its own,
 and bounds of kernels and loops are found anew; for limits of the search for dear runs, the dearest runs; for limits on
-refusals, what is found out about outlines with one mistake each.
+refusals, what is found out about outlines with one mistake each. Those that stand in the files of oracles and of the
+search are set there.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import re
 import sys
 import tempfile
 import time
@@ -90,11 +93,31 @@ EXAMPLES: Final = {
 }
 """For each limit of searches for bounds a kernel that needs it."""
 
+ELSEWHERE: Final = {
+    "oracles": ("MANY", "SPAN_PATIENCE", "MAX_CASES"),
+    "oracles.arithmetic": ("DEEPEST", "CHAIN"),
+    "oracles.counts": ("MAX_COMBINATIONS", "MAX_WAYS"),
+    "oracles.desk": ("MAX_EXAMPLES", "HOPELESS"),
+    "oracles.farkas": ("MAX_SPLITS", "MAX_FACTORS", "MAX_CHOICES", "NEAR", "MAX_RATE", "MAX_EXPONENT"),
+    "oracles.forms": ("MAX_TERMS",),
+    "oracles.instances": ("MOST",),
+    "oracles.lanes": ("MAX_THREADS",),
+    "oracles.samples": ("TRIES", "MANY"),
+    "oracles.second": ("STEPS",),
+    "oracles.smt": ("QUICK", "STEPS", "SOON", "LOG_STEPS"),
+    "oracles.windows": ("MOST", "ROUNDS"),
+    "synthesis.asker": ("SOLVED", "ASKED"),
+    "synthesis.bound": ("SECURED",),
+    "synthesis.lanewise": ("DEEPEST",),
+}
+"""Limits that stand in other files of `checker`."""
+
 HEAD: Final = """# Limits of searches
 
 Made by `make limits` (`python -m tests.bench.limits`), which sets each limit of `checker/limits.py` to the least and
 searches anew; `--more` also tries ten times its value. None decides anything: with a smaller one less is found, with a
-larger one it may take longer. To turn one, change its line in `checker/limits.py`.
+larger one it may take longer. To turn one, change its line in `checker/limits.py`, or in the file of `checker` that its
+name begins with.
 
 Seconds are processor time for the whole collection.
 
@@ -105,6 +128,8 @@ KINDS: Final = {
     "bounds": "Bounds of {count} small kernels, one for a limit, that are lost or become others.",
     "dear runs": "Costs of the dearest run that is found of addSub3 at the sizes of the suite, lost or other ones, of "
     "{count}: by a search that ends early and by that of `--tight`.",
+    "oracles": "Claims of proofs/features, of {count}, that are lost, become others or need a solver's word, by limits "
+    "of the oracles and of how long they are asked.",
     "refusals": "Answers on outlines with a mistake, lost or other ones, of {count}: a state that shows it, a run that "
     "costs more than is claimed, a change that would do.",
 }
@@ -142,7 +167,15 @@ def listed() -> list[Limit]:
                 case ast.Expr(ast.Constant(str() as told)):
                     name = node.target.id
                     found.append(Limit(kind, name, getattr(limits, name), " ".join(told.split())))
-    return found
+    return found + [elsewhere(file, name) for file, names in ELSEWHERE.items() for name in names]
+
+
+def elsewhere(file: str, name: str) -> Limit:
+    """A limit that stands in another file of `checker`, with its docstring there."""
+    module = importlib.import_module(f"checker.{file}")
+    lines = Path(module.__file__ or "").read_text(encoding="utf-8")
+    told = re.search(rf'^{name}(?:: Final)? = .*\n"""([^"]*)"""', lines, re.MULTILINE)
+    return Limit("oracles", f"{file}.{name}", getattr(module, name), " ".join(told[1].split()) if told else "")
 
 
 # --- one measurement -------------------------------------------------------------------------------------------------
@@ -218,7 +251,30 @@ def found_mistakes(folder: Path) -> dict[str, str | None]:
     return told
 
 
-MEASURES: Final = {"bounds": found_bounds, "dear runs": found_runs, "refusals": found_mistakes}
+def found_features(_: Path) -> dict[str, str | None]:
+    """The claims of proofs/features, and what both checkers say of them."""
+    from checker.certificates.claims import shown
+    from checker.oracles import Oracles
+    from logic.refusals import Rejected
+    from proofs.features.make import FEATURES, made
+
+    told: dict[str, str | None] = {}
+    for name, feature in FEATURES.items():
+        try:
+            r = made(feature, Oracles())
+        except (ValueError, Rejected):  # no bound, or none that Q:Frame or Q:CaseSplit go with
+            told[name] = None
+        else:
+            told[name] = None if r.claim is None else f"{shown(r.claim)}, {r.verdict}"
+    return told
+
+
+MEASURES: Final = {
+    "bounds": found_bounds,
+    "oracles": found_features,
+    "dear runs": found_runs,
+    "refusals": found_mistakes,
+}
 
 
 def measured(kind: str, name: str = "", value: float = 0) -> tuple[dict[str, str | None], float]:
@@ -230,7 +286,8 @@ def measured(kind: str, name: str = "", value: float = 0) -> tuple[dict[str, str
 def one(kind: str, name: str, value: float) -> tuple[dict[str, str | None], float]:
     """The same in this process, which is of no other use after that."""
     if name:
-        setattr(limits, name, value)
+        file, _, name = name.rpartition(".")
+        setattr(importlib.import_module(f"checker.{file or 'limits'}"), name, value)
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
         return MEASURES[kind](Path(folder)), time.process_time() - start
@@ -248,7 +305,7 @@ def compared(before: dict[str, str | None], after: dict[str, str | None]) -> str
     example = next(iter(lost + other + more), None)
     if example is None:
         return "none"
-    if example in EXAMPLES:  # a bound is told in full
+    if " " not in example:  # a bound is told in full
         example += f": `{before[example] or 'none'}` becomes `{after.get(example) or 'none'}`"
     return f"{', '.join(told)} ({example})"
 
