@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from math import ceil, floor
 from typing import Any, Final
 
@@ -23,12 +24,15 @@ from checker.oracles.windows import windows
 from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X, abstracted, assume, opaque
 from logic.comparisons import as_expr
 from logic.facts import numbers
-from logic.potentials import Leaf, Poly, leaves, of_expr, of_terms, sym
-from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
+from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym
+from logic.syntax import BOOL, INT, WARP_INDEX, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
 
 Json = Any
+
+MAX_STEPS: Final = 4
+"""Of quotients in an index."""
 
 ROUNDS: Final = 3
 """Signs that are known show others: so often."""
@@ -226,7 +230,8 @@ def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> I
     to = judge(context)
     view = to.lanes(facts(to, o.p), o.x)
     base, size, block = _base(o.index, o, view, moved), context.hardware.warp, context.launch.block[0]
-    warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
+    row = context.launch.block[1:] == (1, 1) and context.scope == "warp"
+    warp = Op("*", (Const(size), Param(WARP_INDEX) if row else Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
     plain = (base, put(base, Tid("x"), first), put(base, Tid("x"), last))
@@ -259,7 +264,8 @@ def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr,
             return view.most(array, frozen(start), range(span + 1), o.n) <= o.n
 
         def told(same: Expr, span: int, start: Expr = start) -> Json:
-            return farkas.entails(o.p, _within(index, same, start, span), context, implied)
+            goals = _within(index, same, start, span)
+            return farkas.entails(o.p, goals, context, implied, steps=partial(_steps, same, start))
 
         if start == o.index or not fits(0):
             continue
@@ -284,6 +290,26 @@ def _within(index: Expr, same: Expr, start: Expr, span: int) -> tuple[Expr, ...]
             above, below = a, b
             span *= c.value if isinstance(c, Const) and isinstance(c.value, int) and c.value > 0 else 1
     return Op("==", (index, same)), Op(">=", (above, below)), Op("<=", (above, Op("+", (below, Const(span)))))
+
+
+def _steps(same: Expr, start: Expr, have: known.Given) -> Iterator[Poly]:
+    """How far the quotients in an index are from those in its least, one by one: at least 0, and at most as far as
+    their dividends are, rounded up."""
+    for (a, k), (b, d) in islice(zip(_quotients(same), _quotients(start), strict=False), MAX_STEPS):
+        apart = of_expr(Op("-", (a, b)))
+        low, most = (None, None) if apart is None or k != d else (farkas.least(p, have) for p in (apart, apart * -1))
+        more = None if low != 0 or most is None else of_expr(Op("-", (Op("/", (a, Const(k))), Op("/", (b, Const(k))))))
+        if more is not None and most is not None:
+            yield more
+            yield const(ceil(-most / k)) - more
+
+
+def _quotients(e: Expr) -> Iterator[tuple[Expr, int]]:
+    """What is divided in e, also for a rest, and the number that divides it."""
+    for t in subterms(e):
+        match t:
+            case Op("/" | "%", (a, Const(int() as k, _))) if k > 0:
+                yield a, k
 
 
 def _shared(e: Expr, o: AtMost, context: Context) -> Iterator[Expr]:

@@ -332,17 +332,20 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
         near = tuple(array.stride * (c - start) + array.offset for c in consts)
         return _of_row(what, near, tuple(shift for (shift,) in shifts), array.width, hw)
     units = _touched_sectors if what == "MemReads" else _touched_banks
-    memo: dict[tuple[int, int], Counter[int]] = {}
-    most = 0
+    memo: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
+    most, cap = 0, sum(map(len, groups.values())) * one_access(what, array, hw)
     for shift_of in shifts:
-        total: Counter[int] = Counter()
+        total: dict[int, int] = {}
         for row, (consts, shift) in enumerate(zip(groups.values(), shift_of, strict=True)):
             here = memo.get((row, shift))
             if here is None:
-                here = units([array.stride * c + array.offset + shift for c in consts], array.width, hw)
+                here = (*units([array.stride * c + array.offset + shift for c in consts], array.width, hw).items(),)
                 memo[row, shift] = here
-            total.update(here)
+            for unit, n in here:
+                total[unit] = total.get(unit, 0) + n
         most = max(most, *total.values())
+        if most == cap:
+            break
     return most
 
 

@@ -117,8 +117,16 @@ def absurd(have: Given) -> Json:
     return have.puts(_sum(const(-1), _relevant(ZERO, have.facts)), ZERO)
 
 
-def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: int = MAX_CHOICES) -> Json:
-    """Proofs of the goals that the second checker does not see by itself, or None where one has none."""
+def entails(
+    p: P,
+    goal: P,
+    context: Context,
+    seen: Seen | None = None,
+    choices: int = MAX_CHOICES,
+    steps: Callable[[Given], Iterable[Poly]] = lambda _: (),
+) -> Json:
+    """Proofs of the goals that the second checker does not see by itself, or None where one has none. `steps` are what
+    is shown to be nonnegative first, where that can be, for a goal that has no proof else."""
 
     @cache
     def have() -> Given:
@@ -126,7 +134,7 @@ def entails(p: P, goal: P, context: Context, seen: Seen | None = None, choices: 
 
     def proved(polys: Iterable[Poly]) -> Json:
         """Proofs that all are nonnegative, of one at least; or None."""
-        proofs = [_shown(poly, have()) for poly in polys]
+        proofs = [_shown(poly, have()) or _stepped(poly, steps(have()), have()) for poly in polys]
         return proofs if proofs and None not in proofs else None
 
     told, entries = stated(p, context), []
@@ -207,6 +215,22 @@ def _shown(goal: Poly, have: Given) -> Json:
     if proof is not None or (deeper := have.defined(whole)) is None:
         return proof
     return deeper.puts(_prove(deeper.put(goal), deeper.facts), goal)
+
+
+def _stepped(goal: Poly, steps: Iterable[Poly], given: Given) -> Json:
+    """A proof of goal >= 0 that shows some steps first, each as a split of which the other side cannot be; or None."""
+    shown: list[tuple[Poly, Json]] = []
+    for step in map(given.put, steps):
+        depth, about = len(shown), _relevant(step, given.facts)
+        facts = [f for f in given.facts if f in about]
+        no = prove(const(-1), [*facts, Fact(step * -1 - 1, ["case", depth])], depth=depth + 1)
+        if no is not None:
+            shown.append((step, no))
+    have = [*given.facts, *(Fact(step, ["case", depth]) for depth, (step, _) in enumerate(shown))]
+    proof = prove(given.put(goal), have, depth=len(shown)) if shown else None
+    for step, no in reversed(shown):
+        proof = proof and {"split": potential(step), "yes": proof, "no": no}
+    return given.puts(proof, goal)
 
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from math import gcd, prod
 
-from checker.oracles.counts import Count, What, worst
+from checker.oracles.counts import Count, What, span_count, worst
 from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, split, terms_of
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
@@ -446,6 +446,7 @@ class View:
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
+        each = span_count(what, here, self.hardware, span)
         for warp in self.warps:
             values = [self.value(index, lane) for lane in warp]
             if None in values:
@@ -456,9 +457,11 @@ class View:
             if pattern in seen:
                 continue
             seen.add(pattern)
+            if len({terms_of(v) for v in values if v is not None}) > 1 and len(values) * each <= most.n:
+                continue  # loose, and no more
             rows = [([plus(v, i) for v in row if v is not None for i in range(span + 1)], n) for row, n in pattern]
-            each = [worst(what, [*row, *[None] * n], here, self.hardware, self.atoms) for row, n in rows]
-            found = each[0] if len(each) == 1 else _in_turn(each)
+            parts = [worst(what, [*row, *[None] * n], here, self.hardware, self.atoms) for row, n in rows]
+            found = parts[0] if len(parts) == 1 else _in_turn(parts)
             if found.n > most.n or (found.n == most.n and found.loose <= most.loose):
                 most = found
         return most

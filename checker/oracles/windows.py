@@ -16,25 +16,47 @@ from logic.assertions import Context, P, X, abstracted
 from logic.comparisons import as_expr, differences
 from logic.contracts import elements_in
 from logic.polynomials import Rational, over
-from logic.potentials import Atom, Floor, Leaf, Poly, Sym, atom, const, floor_div, leaves, of_expr, substitute, sym
+from logic.potentials import (
+    ZERO,
+    Atom,
+    Floor,
+    Leaf,
+    Poly,
+    Sym,
+    atom,
+    const,
+    floor_div,
+    leaves,
+    of_expr,
+    substitute,
+    sym,
+)
 from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
 
 MOST: Final = 6
 """The most beginnings that are looked at, of the most ways to write an index."""
 
+QUOTIENT: Final = "quotient:"
+"""The prefix of variables that stand for quotients: no name in a program has a colon."""
+
 ROUNDS: Final = 4
 """Variables in an index, one after the other, in whose place stands what they are."""
 
 
-def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tuple[Expr, int]]:
-    """Indices that lanes share, each with how much more theirs may be at most; no more than `most`."""
+def windows(index: Expr, p: P, x: X, context: Context, most: int, part: bool = False) -> Iterator[tuple[Expr, int]]:
+    """Indices that lanes share, each with how much more theirs may be at most; no more than `most`. Where threadIdx
+    alone tells an index, lanes see through it, but not through a sum that it is a `part` of."""
     match index:
         case Op("/", (dividend, Const(int() as k, _) as divisor)) if k > 0:
-            for e, span in windows(dividend, p, x, context, most * k):  # quotients are no farther apart, or closer
+            for e, span in windows(
+                dividend, p, x, context, most * k, part
+            ):  # quotients are no farther apart, or closer
                 yield Op("/", (e, divisor)), -(-span // k)
             return
+    if (found := _in_parts(index, p, x, context, most)) is not None:
+        yield found
     have = None
-    for whole, start in beginnings(index, p, x, context):
+    for whole, start in beginnings(index, p, x, context, part):
         have = have or known.given(p, context)
         low, beyond = as_expr(start, bases=True), _least(start - whole, have)
         if low is None or beyond is None or ceil(-beyond) > most:
@@ -42,6 +64,49 @@ def windows(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tu
         below = _least(whole - start, have)
         if below is not None and below >= 0:
             yield low, floor(-beyond)
+
+
+def _in_parts(index: Expr, p: P, x: X, context: Context, most: int) -> tuple[Expr, int] | None:
+    """The window of a sum of quotients, rests and what else there is, from those of its parts: of 36 * (i / 32) +
+    i % 32, which is 4 * (i / 32) + i. None where a part has none."""
+    quotients: dict[Expr, Var] = {}
+    whole = of_expr(_without(index, quotients))
+    if whole is None or not quotients:
+        return None
+    shares = {v: dict(whole.terms).get((Sym(v),), 0) for v in quotients.values()}
+    rest = whole - sum((sym(v) * c for v, c in shares.items()), ZERO)
+    other = as_expr(rest, bases=True)
+    if other is None or leaves(rest) & shares.keys():
+        return None
+    start, total = None, 0
+    for e, c in ((other, 1), *((e, int(shares[v])) for e, v in quotients.items())):
+        found = _narrowest(e, p, x, context, most)
+        if found is None:
+            return None
+        low, span = found
+        term: Expr = low if c == 1 else Op("*", (Const(c), low))
+        term = Op("-", (term, Const(-c * span))) if c * span < 0 else term
+        start, total = term if start is None else Op("+", (start, term)), total + abs(c) * span
+    return None if start is None or total > most else (start, total)
+
+
+def _narrowest(e: Expr, p: P, x: X, context: Context, most: int) -> tuple[Expr, int] | None:
+    """The first window of e; e itself where lanes share it."""
+    whole = of_expr(abstracted(e, with_fresh(context.sigma, (*p, e))))
+    if whole is not None and not _own(whole, x):
+        return e, 0
+    return next(windows(e, p, x, context, most, part=True), None)
+
+
+def _without(e: Expr, quotients: dict[Expr, Var]) -> Expr:
+    """e with variables for quotients by numbers, which are added: a / k is one, and a % k is a - k * (a / k)."""
+    match e:
+        case Op("/" | "%" as op, (a, Const(int() as k, _) as divisor)) if k > 0:
+            v = quotients.setdefault(Op("/", (a, divisor)), Var(f"{QUOTIENT}{len(quotients)}"))
+            return v if op == "/" else Op("-", (a, Op("*", (divisor, v))))
+        case Op("+" | "-" | "*" as op, args):
+            return Op(op, tuple(_without(a, quotients) for a in args))
+    return e
 
 
 def _least(p: Poly, have: known.Given) -> Rational | None:
@@ -57,7 +122,7 @@ def _whole(p: Poly) -> bool:
     return all(c.denominator == 1 for _, c in p.terms)
 
 
-def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly, Poly]]:
+def beginnings(index: Expr, p: P, x: X, context: Context, part: bool = False) -> Iterator[tuple[Poly, Poly]]:
     """The index, each time with what lanes share and may be the least that it is: with the first of threadIdx.x in the
     warp in its place, and the ends of what else differs."""
     whole = of_expr(abstracted(index, with_fresh(context.sigma, (*p, index))))
@@ -71,7 +136,9 @@ def beginnings(index: Expr, p: P, x: X, context: Context) -> Iterator[tuple[Poly
         said = [*told, *(one.poly for one in instances(context.launch.contracts, spoken))]
         ways = (_least_of(a, c, said, x, context) for m, c in q.terms for a in m[:1] if _own(atom(a), x))
         mine = [m for m, _ in q.terms if any(_own(atom(a), x) for a in m)]
-        if any(len(m) != 1 for m in mine) or not (_named(q, x) or any(_own(atom(a), x) for a in elements_in([q]))):
+        if any(len(m) != 1 for m in mine):
+            continue
+        if not (part or _named(q, x) or any(_own(atom(a), x) for a in elements_in([q]))):
             continue  # lanes see through what threadIdx alone tells
         for chosen in islice(product(*ways), MOST):
             start = q

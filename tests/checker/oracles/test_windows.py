@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
+from checker.notation import parse_expr
+from checker.oracles.windows import windows
+from logic.assertions import Context, Launch
+from logic.facts import value
+from logic.metrics import HARDWARE, METRICS
+from logic.potentials import const
+from logic.syntax import BUILTINS, INT, Op, Param, Tid, Var
+from logic.typing import Signature
 from tests.checker.synthesis import bounded
+
+SIGMA: Final = Signature({"y": INT}, dict.fromkeys((*BUILTINS, "n"), INT), {})
+CONTEXT: Final = Context(SIGMA, METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
 
 
 @pytest.mark.parametrize(
@@ -42,3 +55,27 @@ def test_lanes_that_facts_of_multiples_tell(rows: int, most: int) -> None:
         ys = [y for y in range(32) if (y + rows) * 8 > n and y * 8 + 3 < n]
         dearest = max(dearest, len({(y * 8 + 3 + n) * 4 // 32 for y in ys}))
     assert dearest <= int(bounded.valid(found).constant) == most
+
+
+@pytest.mark.parametrize(
+    ("index", "span", "most"),
+    [  # of y, which is n plus threadIdx.x
+        ("y / 8 * 9 + y % 8", 35, 6),
+        ("y % 16 + y / 16 * 20", 39, 6),
+        ("y / 4 + y / 8", 12, 3),
+        ("2 * (y / 16) - y / 8", 8, 2),
+        ("y % 16 - y / 16 * 2", 67, 10),
+    ],
+)
+def test_sums_of_quotients_and_rests_of_what_lanes_share_in_part(index: str, span: int, most: int) -> None:
+    y, n = Var("y"), Param("n")
+    whole = parse_expr(index, SIGMA)
+    p = (Op("==", (y, Op("+", (n, Tid("x"))))),)
+    found = [*windows(whole, p, frozenset(), CONTEXT, 100)]
+    assert [apart for _, apart in found] == [span]
+    for number in range(-300, 300):
+        first = value(found[0][0], {n: number, Param("warp.index"): 0})
+        for t in range(32):
+            assert 0 <= (value(whole, {y: number + t}) or 0) - (first or 0) <= span
+    bound = bounded.valid(bounded.result(f"y <- m * n + tid.x; x <- A[{index}];"))
+    assert bound == const(most)
