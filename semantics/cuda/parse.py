@@ -15,7 +15,6 @@ from typing import Final
 
 from logic.source import Loc
 from semantics.cuda.asked import calls, constant, constrains, device_code, several, specialises, taken, throws, trait
-from semantics.cuda.attributes import mended
 from semantics.cuda.clang import UNITS, ClangFailed, Node, Unit
 from semantics.cuda.errors import CudaError, NoKernel
 from semantics.cuda.families import lines as derived_lines
@@ -32,6 +31,7 @@ from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
 from semantics.cuda.precompiled import precompiled
 from semantics.cuda.shim import HEADERS, PATH, is_shim
+from semantics.cuda.spellings import mended
 from semantics.cuda.templates import (
     INSTANCE,
     arguments,

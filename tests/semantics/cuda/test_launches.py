@@ -446,6 +446,7 @@ constexpr int up(int a, int b) { return (a + b - 1) / b * b; }
         ("unsigned side = TILE; dim3 q(side, side), g(UP(n, q.x)); k<<<g, q, side * sizeof(int)>>>(a);", (16, 16)),
         ("k<<<1, up(n0, WARP)>>>(a);", (64,)),
         ("GO(k, 32); GO(k2, 64);", (32,)),
+        ("dim3 b(32); k << <n, b >> >(a); k2 <<< n, 64 >> > (a); k<< < n >> 1, b>>>(a);", (32,)),
         ("cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); k<<<1, 32>>>(a);", (32,)),
         ("CHECK(cudaFuncSetAttribute((const void *)k, 8, 65536)); k<<<1, 32>>>(a);", (32,)),
         ("struct { int k; } s; s.k = n; std::vector<int> v; v.k(); std::k(); k<<<1, 32>>>(a);", (32,)),

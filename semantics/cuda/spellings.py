@@ -1,4 +1,5 @@
-"""Attributes that CUDA's compiler takes after `__device__` and the like, where clang takes none."""
+"""Spellings that CUDA's compiler takes and clang does not: attributes after `__device__` and the like, and blanks in
+the `<< <` and `>> >` of launches."""
 
 from __future__ import annotations
 
@@ -23,21 +24,38 @@ _MACRO: Final = re.compile(rb"[A-Za-z_]\w*(?=\s*(\())?")
 
 
 def mended(unit: Unit) -> Mapping[str, bytes]:
-    """The texts of files with such attributes, without them or with what clang takes there: of the same length."""
+    """The texts of files with such spellings, without them or with what clang takes there: of the same length."""
     found: dict[str, bytearray] = {}
     for error in unit.errors:
-        if error.loc is None or error.loc.file.startswith(HEADERS) or not _WRONG.fullmatch(error.message):
+        if error.loc is None or error.loc.file.startswith(HEADERS):
             continue
         text = unit.text(error.loc.file)
-        start = _beginning(text, error.offset)
-        if m := _ALIGNED.match(text, start):
-            new = _INSTEAD
-        elif m := _LIST.match(text, start) or _standing_for_one(unit, text, start):
-            new = re.sub(rb"[^\r\n]", b" ", m[0])
+        if error.message == "expected expression":
+            edit = _launching(text, error.offset)
+        elif _WRONG.fullmatch(error.message):
+            edit = _attributed(unit, text, _beginning(text, error.offset))
         else:
-            continue
-        found.setdefault(error.loc.file, bytearray(text))[m.start() : m.end()] = new
+            edit = None
+        if edit is not None:
+            start, new = edit
+            found.setdefault(error.loc.file, bytearray(text))[start : start + len(new)] = new
     return {name: bytes(text) for name, text in found.items()}
+
+
+def _launching(text: bytes, at: int) -> tuple[int, bytes] | None:
+    """`<<<` for the `<< <` that ends at a place, and `>>>` likewise; and where it begins."""
+    sign = text[at : at + 1]
+    start = text.rfind(sign * 2, 0, at) if sign in (b"<", b">") else -1
+    blanks = text[start + 2 : at]
+    return (start, sign * 3 + blanks) if start >= 0 and blanks and not blanks.strip(b" \t") else None
+
+
+def _attributed(unit: Unit, text: bytes, start: int) -> tuple[int, bytes] | None:
+    """What clang takes in place of the attributes at a place, or of a macro's name that stands for some; and where."""
+    if _ALIGNED.match(text, start):
+        return start, _INSTEAD
+    m = _LIST.match(text, start) or _standing_for_one(unit, text, start)
+    return None if m is None else (start, re.sub(rb"[^\r\n]", b" ", m[0]))
 
 
 def _beginning(text: bytes, at: int) -> int:
