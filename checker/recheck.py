@@ -453,7 +453,8 @@ def laws(op: str, p: Potential, q: Potential) -> dict[str, tuple[Potential, ...]
     v = operated(op, p, q)
     r, top = p - times(q, v), q - 1  # the rest of p / q has the sign of p, and is less than q
     found: dict[str, dict[str, tuple[Potential, ...]]] = {
-        "/": {"over": (top - r, top), "under": (top + r, top), "rest": (r, p), "sign": (v, p, q), "less": (p - v, p)},
+        "/": {"over": (top - r, top), "under": (top + r, top), "rest": (r, p), "sign": (v, p, q), "less": (p - v, p)}
+        | {"negative": (v * -1, p * -1, q)},
         ">>": {"sign": (v, p), "less": (p - v, p), "negative": (v * -1, p * -1)},
         "&": {"sign": (v, p), "less": (p - v, p), "sign of 2nd": (v, q), "less than 2nd": (q - v, q)},
         "|": {"more": (v - p, q), "more than 2nd": (v - q, p), "sum": (p + q - v, p), "sum by 2nd": (p + q - v, q)},

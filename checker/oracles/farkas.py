@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from itertools import combinations_with_replacement, permutations, takewhile
 from math import ceil, floor, gcd, lcm
 from typing import Any, Final
@@ -306,15 +306,18 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
         if (sign := _sign(on, have)) is not None:
             return _settled(on, *sign, goal, have, cases, depth, done)
     if inside and cases < MAX_SPLITS:
-        return _split(middle(inside), goal, have, cases, depth, done)
+        on = middle(inside)
+        return _split(_dividend(on, done) or on, goal, have, cases, depth, done)
     relevant = _relevant(goal, have)
     if (combination := _by_factors(goal, relevant)) is not None:
         return {"sum": combination}
     if (contradiction := _sum(const(-1), relevant)) is not None:
         return contradiction
     longer = () if inside else _products(goal, relevant)
-    if longer and (combination := _combination(goal, relevant, more=longer)) is not None:
-        return {"sum": combination}
+    quotients = not inside and _quotients(goal)
+    for wanted in ((goal, const(-1)) if quotients else (goal,)) if longer else ():
+        if (combination := _combination(wanted, relevant, more=longer)) is not None:
+            return {"sum": combination}
     long = not inside and mixed(f.poly for f in relevant)
     if long and (combination := _by_factors(goal, relevant, products=True)) is not None:
         return {"sum": combination}
@@ -329,6 +332,8 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
         if _combination(arg - 1, relevant) is None and _combination(arg * -1, relevant) is None:
             return _split(arg - 1, goal, have, cases, depth, done)  # log2 is 0 for all that is less than 1
     split = _rounded(goal, relevant) or _unequal_to(goal, have, done)
+    if split is None and quotients:  # that it is less contradicts what a product says
+        split = next((fall for fall in _falls(goal) if fall not in done), None)
     return None if split is None else _split(split, goal, have, cases, depth, done)
 
 
@@ -380,8 +385,7 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
     f - n or n - f for a floor f in the goal or in the facts, or what a fact has multiples of, or f for one of
     products."""
     for part in parts(goal).values():
-        size = gcd(*(c.numerator for m, c in part.terms if m)) or 1, lcm(*(c.denominator for m, c in part.terms if m))
-        whole = (part - part.constant) * over(size[1], size[0]) + floor(part.constant * size[1] / size[0])
+        whole = _whole(part)
         low = _least(whole, have) or 0
         if low.denominator != 1 and (-1 < low < 0 or pays(f.poly for f in have)):
             return whole - ceil(low)
@@ -397,6 +401,35 @@ def _rounded(goal: Poly, have: list[Fact]) -> Poly | None:
             if least is None and sign == 1 and isinstance(a, Floor) and _of_product(a, have):
                 return f
     return None
+
+
+def _quotients(p: Poly) -> bool:
+    """Whether there are quotients by no number in p."""
+    return any(isinstance(a, Apply) and a.op == "/" for a in atoms(p))
+
+
+def _falls(goal: Poly) -> Iterator[Poly]:
+    """Differences of quotients by no number in a goal, less 1, and the sums that they are in."""
+    for factors, part in parts(goal).items():
+        apart = Poly(tuple((m, c) for m, c in part.terms if _quotients(Poly(((m, 1),)))))
+        if apart.terms and (factors or apart != part - part.constant):
+            yield _whole(apart) - 1
+        if apart.terms:
+            yield _whole(part)
+
+
+def _dividend(p: Poly, done: frozenset[Poly]) -> Poly | None:
+    """The dividend of a quotient p by no number, whose sign says that of p, unless it is told already."""
+    match p.terms:
+        case (((Apply("/", (Poly() as dividend, _)),), 1),) if not {dividend, dividend * -1} & done:
+            return dividend
+    return None
+
+
+def _whole(p: Poly) -> Poly:
+    """p over what its coefficients have in common, its constant rounded down: nonnegative where p is."""
+    size = over(lcm(*(c.denominator for m, c in p.terms if m)), gcd(*(c.numerator for m, c in p.terms if m)) or 1)
+    return (p - p.constant) * size + floor(p.constant * size)
 
 
 def _of_product(a: Floor, have: list[Fact]) -> bool:
@@ -537,25 +570,41 @@ Rows = list[tuple[Rational, list[Json]]]
 
 
 def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
-    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; and the
-    products of a nonnegative leaf with a fact about the other."""
+    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; the products
+    of a nonnegative leaf with a fact about the other, and of a quotient's divisor with a fact about the quotient."""
 
     @cache
     def why(a: Atom) -> Rows | None:
         return _solution(atom(a), have) if isinstance(a, Sym) else None
+
+    def times(sure: Rows | None, p: Poly, b: Atom) -> Iterator[tuple[Poly, Rows]]:
+        """p, which is nonnegative by these rows, times each fact about b."""
+        about = (f for f in have if b in atoms(f.poly) and all(len(n) < 2 for n, _ in f.poly.terms))
+        for f in about if sure is not None else ():
+            yield p * f.poly, [(c, [*names, f.name]) for c, names in sure or ()]
 
     found: list[tuple[Poly, Rows]] = []
     pairs = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
     for m in [*pairs][:MAX_FACTORS]:
         one, other = map(why, m)
         if one is not None and other is not None:
-            rows = [(c * d, [*names, *others]) for c, names in one for d, others in other]
-            found.append((Poly(((m, 1),)), rows))
+            found.append((Poly(((m, 1),)), _both(one, other)))
         for a, b in permutations(m):
-            if (sure := why(a)) is not None and isinstance(b, Sym):
-                about = [f for f in have if b.leaf in leaves(f.poly) and all(len(n) < 2 for n, _ in f.poly.terms)]
-                found += [(atom(a) * f.poly, [(c, [*names, f.name]) for c, names in sure]) for f in about]
+            if isinstance(b, Sym):
+                found += times(why(a), atom(a), b)
+    for v in atoms(goal):
+        if isinstance(v, Apply) and v.op == "/":
+            divisor = v.args[1]
+            for factors, c in divisor.terms[:1]:  # one leaf, a product of some, or a sum
+                each = [why(a) for a in factors] if len(divisor.terms) == c == 1 else [_solution(divisor, have)]
+                sure = [rows for rows in each if rows is not None]
+                found += times(reduce(_both, sure) if len(sure) == len(each) else None, divisor, v)
     return found
+
+
+def _both(one: Rows, other: Rows) -> Rows:
+    """The rows of a product."""
+    return [(c * d, [*names, *others]) for c, names in one for d, others in other]
 
 
 def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()) -> Json:

@@ -29,6 +29,7 @@ def laws(a: Apply) -> Iterator[Law]:
             yield "rest", rest, (p,)
             yield "sign", v, (p, q)
             yield "less", p - v, (p,)
+            yield "negative", v * -1, (p * -1, q)
         case ">>":
             yield "sign", v, (p,)
             yield "less", p - v, (p,)

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
+from typing import NamedTuple
 
 from checker.kernel import updated
 from checker.synthesis import chases
-from checker.synthesis.counters import before, factor, moves, per_turn, steps
+from checker.synthesis.counters import before, factor, moves, per_turn, steps, taken
 from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle, Setting, Step, opening
 from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
+    Apply,
     Log2,
     Poly,
     atoms,
@@ -26,6 +28,7 @@ from logic.potentials import (
     log2,
     max0,
     minimum,
+    operated,
     sym,
     variables,
 )
@@ -46,24 +49,34 @@ class _Loop:
         return id(self.node)
 
 
-def measures(node: Cycle, context: Context, wide: bool = False) -> list[Poly]:
+class Sort(NamedTuple):
+    """The measures that are looked for."""
+
+    wide: bool = False
+    quotients: bool = True
+    """By steps that are no number: it takes much to show that they fall."""
+
+
+def measures(node: Cycle, context: Context, sort: Sort = Sort()) -> list[Poly]:  # noqa: B008 - it does not change
     """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
-    / step)) for a < b, where the size of steps is known, or the least one; |[a, b]| where it is not, or 1, and if
-    wide, as well as |[a, b + step - 1]|, and by what bounds a limit that was read.
+    / step)) for a < b, where the size of steps is known, or the least one; the same by a step that is no number, as a
+    quotient; |[a, b]| where it is not known, or 1, and if wide, as well as |[a, b + step - 1]|, and by what bounds a
+    limit that was read.
 
     Each loop around it asks again, and so do all metrics and attempts."""
-    return list(_measured(_Loop(node), Setting(context), wide))
+    return list(_measured(_Loop(node), Setting(context), sort))
 
 
 @lru_cache(maxsize=1 << 9)
-def _measured(loop: _Loop, setting: Setting, wide: bool) -> list[Poly]:
-    node, context = loop.node, setting.context
+def _measured(loop: _Loop, setting: Setting, sort: Sort) -> list[Poly]:
+    node, context, wide = loop.node, setting.context, sort.wide
     facts = said(node.invariant.p, context)
     changed, found = written(node.body.stmt), dict[Poly, None]()
     for over in lengths(node, context, wide):
         counters, sizes = {x.name for x in leaves(over) if isinstance(x, Var)} & changed, _sizes(over, node, facts)
         logarithms = [p for x in sorted(counters) for p in _logarithms(over, x, node, facts)]
         found |= dict.fromkeys(logarithms)
+        found |= dict.fromkeys(_quotients(over, node, facts) if sort.quotients else ())
         for size in sorted(sizes - {1}):
             found[max0(ceil_div(over, size))] = None
             if wide:
@@ -85,6 +98,14 @@ def _sizes(over: Poly, node: Cycle, facts: Facts) -> set[int]:
     return sizes | ({net} if net is not None and net > 1 else set())
 
 
+def _quotients(over: Poly, node: Cycle, facts: Facts) -> Iterator[Poly]:
+    """The turns of a loop each of which takes as much as a polynomial, positive and no number, says: over by that,
+    rounded up."""
+    step = taken(over, node.body.stmt)
+    if step is not None and not step.is_constant and facts.moved(facts.without(written(node.body.stmt)).plain(step)):
+        yield max0(operated("/", over + step - 1, step))
+
+
 def partings(node: Cycle, first: Poly, last: Poly, context: Context) -> Poly | None:
     """The turns in which some lanes have left a loop and others have not, where the first leave it after one distance
     and the last after another; None where they leave in one turn, by steps that are as long, or steps are not known."""
@@ -96,9 +117,10 @@ def partings(node: Cycle, first: Poly, last: Poly, context: Context) -> Poly | N
 
 
 def falls(node: Cycle, own: Sequence[Poly], context: Context) -> Iterator[Poly]:
-    """For each logarithm among a loop's measures by how much more than 1 an assignment to its counter lessens it."""
+    """For each logarithm, or quotient by no number, among a loop's measures by how much more than 1 an assignment to
+    its counter lessens it."""
     for p in own:
-        if any(isinstance(a, Log2) for a in atoms(p)):
+        if any(isinstance(a, Log2 | Apply) for a in atoms(p)):
             for s in statements(node.body.stmt):
                 if isinstance(s, Assign) and s.var in variables(p):
                     yield p - 1 - updated(p, s.var, replaced(s.value, before(s.var, node.body.stmt)), context)

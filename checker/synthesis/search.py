@@ -23,7 +23,7 @@ from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
-from checker.synthesis.measures import falls, measures
+from checker.synthesis.measures import Sort, falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import Ranges
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
@@ -82,7 +82,7 @@ class Search(Walk[Linear]):
     ) -> None:
         super().__init__(elaborator.context, {name: rule.before for name, rule in elaborator.book.rules.items()})
         self.elaborator = elaborator
-        self.wide = wide
+        self.sort = Sort(wide, quotients=not getattr(elaborator.oracle, "plain", False))
         self.turns = turns
         self.read = read
         self.solid = solid
@@ -91,7 +91,7 @@ class Search(Walk[Linear]):
         self.heads: dict[int, Linear] = {}
         """The potentials at the heads of loops and, where `turns` has them, in front of branches."""
         self.falls: dict[Poly, None] = {}
-        """A polynomial that is nonnegative where a loop's logarithm falls by 1."""
+        """A polynomial that is nonnegative where a loop's logarithm, or quotient, falls by 1."""
         self.names = count()
 
     def facts(self, state: State) -> Facts:
@@ -223,7 +223,7 @@ class Search(Walk[Linear]):
                 yield substitute(monomial(m), turn.earlier)
 
     def head(self, node: Cycle, price: Fraction, post: Linear) -> Linear:
-        own = measures(node, self.context, self.wide)
+        own = measures(node, self.context, self.sort)
         if node.q is not None:
             head = lift(node.q)
         else:
@@ -231,7 +231,7 @@ class Search(Walk[Linear]):
             frame = Linear({m: a for m, a in post.terms.items() if not variables(monomial(m)) & changed})
             head = frame
             later = (monomial(m) for m in post.terms if variables(monomial(m)) & changed)
-            found = (*bases(node, own, self.context, self.wide, self.solid), *self.turned(node, own), *later)
+            found = (*bases(node, own, self.context, self.sort, self.solid), *self.turned(node, own), *later)
             # with known numbers in place of parameters: of two that are the same, one could grow as the other falls
             for base in dict.fromkeys(substitute(b, said((), self.context).constants) for b in found):
                 head = head + unknown(self.fresh("q", free=True), base)
@@ -248,12 +248,12 @@ class Search(Walk[Linear]):
         changed, ends = written(node.body.stmt), self.turns.ends
         if not ends:
             return
-        inner = _inner(node.body, self.context, changed, self.wide)
-        early = _inner(node.body, self.context, changed, self.wide, ends)
+        inner = _inner(node.body, self.context, changed, self.sort)
+        early = _inner(node.body, self.context, changed, self.sort, ends)
         yield from (p for p in early if p not in inner)
         yield from (a * b for a in ends.get(id(node), ()) for b in early)
         yield from (a * b for a in own for b in early if b not in inner)
-        if rows := _rows(node, self.context, self.wide)[0]:  # of a triangle, up to where it ends early
+        if rows := _rows(node, self.context, self.sort)[0]:  # of a triangle, up to where it ends early
             first = ends.get(id(node), ())
             yield from (a * b for i, a in enumerate(first) for b in (*first[i:], *rows))
 
@@ -355,9 +355,10 @@ class Search(Walk[Linear]):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = dict.fromkeys(more)
         logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]
-        for fall in self.falls if logarithms else ():
+        quotients = any(isinstance(a, Apply) and a.op == "/" for a in inside)
+        for fall in self.falls if logarithms or quotients else ():
             fall = self.resolved(state, lift(fall))[0].known() or ZERO
-            if {a for a in atoms(fall) if isinstance(a, Log2)} <= inside.keys() and self.proves(state, fall):
+            if {a for a in atoms(fall) if isinstance(a, Log2 | Apply)} <= inside.keys() and self.proves(state, fall):
                 facts[fall] = None
         nested: list[Log2 | Max0] = [
             a for a in inside if isinstance(a, Max0) and any(isinstance(b, Max0) for b in atoms(a.arg))
@@ -413,7 +414,7 @@ def _without_one(q: Linear, factors: Sequence[Atom]) -> Iterator[Monomial]:
     return iter(dict.fromkeys(m[:i] + m[i + 1 :] for m in long for i in range(len(m))))
 
 
-def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool, solid: bool = False) -> list[Poly]:
+def bases(node: Cycle, own: Sequence[Poly], context: Context, sort: Sort, solid: bool = False) -> list[Poly]:
     """The template of a loop head: 1, its own measures, and their products with what inner loops measure at
     entry, and the products of these along a nest; what inner loops measure now, for turns that are paid in advance.
 
@@ -421,15 +422,15 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool, solid:
     with that and with each other: sums of the first n numbers are of this form. If solid, each times what loops inside
     these measure: a row may cost so much at each of its elements.
     """
-    inner = _inner(node.body, context, written(node.body.stmt), wide)
-    rows, deep = _rows(node, context, wide)
-    if rows and any(_rows(cycle, context, wide)[0] for cycle in cycles(node.body)):
+    inner = _inner(node.body, context, written(node.body.stmt), sort)
+    rows, deep = _rows(node, context, sort)
+    if rows and any(_rows(cycle, context, sort)[0] for cycle in cycles(node.body)):
         deep += [*own, *rows]
     deep = deep if solid else []
     squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
     solids = [a * b for a in (*own, *squares, *(a * b for a in own for b in rows)) for b in deep]
     changed, x = written(node.body.stmt), node.invariant.x
-    measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, wide))
+    measured = (p for cycle in cycles(node.body) for p in measures(cycle, context, sort))
     now = [p for p in measured if variables(p) & changed and variables(p) <= x]
     products = (a * b for a in own for b in (*inner, *rows))
     return list(dict.fromkeys((const(1), *own, *products, *squares, *solids, *inner, *now, *node.bases)))
@@ -437,10 +438,10 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, wide: bool, solid:
 
 def is_solid(flow: Flow, context: Context) -> bool:
     """Whether the rows of a triangle have loops inside them."""
-    return any(_rows(cycle, context, wide=False)[1] for cycle in cycles(flow))
+    return any(_rows(cycle, context, Sort())[1] for cycle in cycles(flow))
 
 
-def _rows(node: Cycle, context: Context, wide: bool) -> tuple[list[Poly], list[Poly]]:
+def _rows(node: Cycle, context: Context, sort: Sort) -> tuple[list[Poly], list[Poly]]:
     """The measures of the loops inside a loop as they are entered, where that is in terms of what it changes; and the
     measures, at entry, of the loops inside these."""
     changed = written(node.body.stmt)
@@ -448,11 +449,11 @@ def _rows(node: Cycle, context: Context, wide: bool) -> tuple[list[Poly], list[P
     deep: dict[Poly, None] = {}
     for cycle in cycles(node.body):
         starts = _starts(cycle)
-        for p in measures(cycle, context, wide):
+        for p in measures(cycle, context, sort):
             at = substitute(p, starts)
             if variables(at) & changed and variables(at) <= node.invariant.x:
                 found[at] = None
-                deep |= dict.fromkeys(_inner(cycle.body, context, changed, wide))
+                deep |= dict.fromkeys(_inner(cycle.body, context, changed, sort))
     return list(found), list(deep)
 
 
@@ -463,14 +464,14 @@ def _starts(cycle: Cycle) -> dict[Leaf, Poly]:
 
 
 def _inner(
-    flow: Flow, context: Context, changed: frozenset[str], wide: bool, ends: Mapping[int, tuple[Poly, ...]] = NO_ENDS
+    flow: Flow, context: Context, changed: frozenset[str], sort: Sort, ends: Mapping[int, tuple[Poly, ...]] = NO_ENDS
 ) -> list[Poly]:
     """The measures of loops at entry, and their products with those of loops inside them; among them the turns
     until they end early, by their identities."""
     found: dict[Poly, None] = {}
     for cycle in cycles(flow):
-        measured = (*measures(cycle, context, wide), *ends.get(id(cycle), ()))
-        own, inner = at_entry(cycle, measured, changed), _inner(cycle.body, context, changed, wide, ends)
+        measured = (*measures(cycle, context, sort), *ends.get(id(cycle), ()))
+        own, inner = at_entry(cycle, measured, changed), _inner(cycle.body, context, changed, sort, ends)
         found |= dict.fromkeys((*own, *(a * b for a in own for b in inner)))
     return list(found)
 
@@ -608,9 +609,15 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
     inside = {b for m in entry.terms for a in m if isinstance(a, Max0) for b in atoms(a.arg) if isinstance(b, Max0)}
     orders = (names, names[::-1]) if any(len(leaves(b.arg)) > 1 for b in inside) else (names,)  # which is less of two
     stores = [store for order in orders for store in _stores(order, context, _turns(entry) if turns else ())]
-    sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
-    args = {a.arg for m in entry.terms for a in atoms(monomial(m)) if isinstance(a, Max0)} if sizes else ()
-    if any(all(evaluate(p, store, risen) <= 0 for store in stores) for p in args):  # as n - 96*gridDim.x in large grids
+    parts = {a for m in entry.terms for a in atoms(monomial(m))}
+    divisors = {x for a in parts if isinstance(a, Apply) and a.op == "/" for x in leaves(a.args[1])}
+    told = said((), context).numbers if divisors else {}
+    sizes = {x: told.get(x, 1) for n in names if (x := Param(n)) in divisors or n.startswith(("blockDim.", "gridDim."))}
+    args = {a.arg for a in parts if isinstance(a, Max0)} if sizes else ()
+    far = any(
+        all(evaluate(p, store, risen) <= 0 for store in stores) for p in args
+    )  # as n - 96*gridDim.x in large grids
+    if far or divisors:
         stores += [store | sizes for store in stores]
     for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}

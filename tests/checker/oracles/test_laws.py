@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from checker import recheck
+from checker.certificates.judge import facts, judge
+from checker.notation import parse_expr
 from checker.oracles import farkas
 from checker.oracles.laws import laws
-from logic.assertions import AtLeast, Context, Launch
+from logic.assertions import AtLeast, Context, Launch, conj
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
-from logic.potentials import OPERATED, Apply, Leaf, Poly, const, evaluate, max0, of_expr, operated, sym
+from logic.potentials import OPERATED, Apply, Leaf, Poly, const, evaluate, max0, minimum, of_expr, operated, sym
 from logic.syntax import INT, Const, Expr, Op, Param
 from logic.terms_as_json import potential
 from logic.typing import Signature
@@ -99,3 +101,40 @@ def test_the_second_checker_wants_what_a_law_needs_and_knows_no_other(op: str) -
     unknown = ("law", op, "all is well", *map(recheck.frozen, map(potential, (P, Q))), ())
     with pytest.raises(recheck.Bad, match="has no law"):
         known._factor(unknown)
+
+
+X, K = Param("x"), Param("k")
+
+
+def turns(left: Poly, step: Poly) -> Poly:
+    """The turns of a loop that has so much left, and takes so much in each."""
+    return max0(operated("/", left + step - 1, step))
+
+
+BEFORE, AFTER = turns(P - sym(X), Q), turns(P - sym(X) - Q, Q)
+
+
+@pytest.mark.parametrize(
+    ("goal", "assumed", "least"),
+    [
+        (BEFORE - AFTER, "x < n", 1),
+        (BEFORE * 5 - AFTER * 5, "x < n", 5),
+        ((BEFORE - AFTER) * max0(sym(K)) - max0(sym(K)) + BEFORE * 2 - AFTER * 2, "x < n", 2),
+        (BEFORE - AFTER - minimum(const(1), max0(sym(K))), "x < n", 0),
+        (turns(P, Q) - turns(P - sym(X), Q), "x >= 0", 0),  # over the first lanes
+        (max0(P - sym(X)) - BEFORE, "x < n", 0),
+        (turns(P, Q * sym(K)) - turns(P - sym(X), Q * sym(K)), "x >= 0 && k > 0", 0),
+    ],
+)
+def test_quotients_by_what_is_no_number(goal: Poly, assumed: str, least: int) -> None:
+    """What a step of a loop takes from them is shown to both checkers, and is no less; more is not shown."""
+    sigma = Signature(params=dict.fromkeys(("n", "m", "x", "k"), INT), locals={}, arrays={})
+    p = conj((parse_expr(assumed, sigma), positive(M)), sigma)
+    here = Context(sigma, METRICS["sectors"], HARDWARE["nvidia"], Launch((32, 1, 1)))
+    found = farkas.proof(AtLeast(p, frozenset(), goal - least, const(0)), here)
+    assert found is not None
+    judged = judge(here)
+    judged.arithmetic(facts(judged, p)).prove(
+        judged.potential(recheck.frozen(potential(goal - least))), recheck.frozen(found), "it"
+    )
+    assert farkas.proof(AtLeast(p, frozenset(), goal - least - 1, const(0)), here) is None

@@ -252,6 +252,37 @@ def test_a_strided_loop_splits_a_warp_where_it_ends(body: str, tmp_path: Path) -
     assert least <= max(costs) <= here
 
 
+TURNS = "max(0, trunc((blockDim.x + n - 1)/blockDim.x))"
+UNKNOWN = {
+    # steps that are no number: 4 sectors for each store, and one more for those that are not aligned
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) A[i] = m;": f"5*{TURNS}",
+    "for (int i = n - 1 - (int)threadIdx.x; i >= 0; i -= blockDim.x) A[i] = m;": f"5*{TURNS}",
+    "for (int i = threadIdx.x; i < n; i += blockDim.x) for (int j = 0; j < m; j++) A[j] = i;": f"max(0, m)*{TURNS}",
+    "if (m > 0) for (int i = threadIdx.x; i < n; i += m) A[i] = m;": "5*max(0, trunc((m + n - 1)/m))",
+    "int s = blockDim.x * gridDim.x; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += s) A[i] = m;": (
+        "5*max(0, trunc((n + blockDim.x*gridDim.x - 1)/(blockDim.x*gridDim.x)))"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", UNKNOWN)
+def test_steps_that_are_no_number(body: str, tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} }}")
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((None, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles())
+    assert result.claim is not None
+    assert (result.verdict, str(result.claim.bound)) == ("certified", UNKNOWN[body])
+    slack = []
+    for block, n, m in product((32, 40, 64), (0, 1, 100, 130), (1, 3)):
+        at: dict[Leaf, int] = {Param("n"): n, Param("m"): m, Param("blockDim.x"): block, Param("gridDim.x"): 2}
+        cost = run(k, (block, 1, 1), (2, 1, 1), {"n": n, "m": m}).max_per_warp["sectors"]
+        slack.append(evaluate(result.claim.bound, at) - cost)
+    assert 0 in slack[6:]
+    assert min(slack) >= 0
+
+
 LOOPS = {
     # the rows of a triangle: 4 sectors for each of n(n-1)/2 or n(n+1)/2 turns
     "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[threadIdx.x] = j;": ("2*max(0, n - 1)*max(0, n)", 40),
@@ -551,10 +582,10 @@ def test_rows_of_a_triangle_that_a_grid_strides_over(tmp_path: Path) -> None:
     (found,) = bounds(k, (32, 1, 1), ["sectors"])
     assert found.verdict == "certified"
     assert found.q is not None
-    assert str(found.q) == "4*max(0, ceil(n/32))*max(0, 31 + n)"
+    assert str(found.q) == "4*max(0, trunc((32*gridDim.x + n - 1)/(32*gridDim.x)))*max(0, 31 + n)"
     for n, grid in product((0, 1, 31, 32, 33, 64, 65, 100), (1, 2, 3)):
         cost = run(k, (32, 1, 1), (grid, 1, 1), {"n": n, "m": 0}).max_per_warp["sectors"]
-        assert cost <= evaluate(found.q, {Param("n"): n})
+        assert cost <= evaluate(found.q, {Param("n"): n, Param("gridDim.x"): grid})
 
 
 def test_tiles_of_a_grid_are_summed_up_to_the_last_one(tmp_path: Path) -> None:

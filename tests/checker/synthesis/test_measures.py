@@ -66,7 +66,7 @@ def test_what_a_loop_measures_is_found_once_for_all_metrics(monkeypatch: pytest.
     one = outline.context
     first = measures.measures(node, one)
     assert first == measures.measures(node, replace(one, metric=METRICS["steps"])) != []
-    assert measures.measures(node, one, wide=True) != first
+    assert measures.measures(node, one, measures.Sort(wide=True)) != first
     narrow = replace(one, launch=replace(one.launch, block=(32, 1, 1)))
     assert measures.measures(node, narrow) == first
     first.clear()
