@@ -293,8 +293,8 @@ def _within(index: Expr, same: Expr, start: Expr, span: int) -> tuple[Expr, ...]
 
 
 def _steps(same: Expr, start: Expr, have: known.Given) -> Iterator[Poly]:
-    """How far the quotients in an index are from those in its least, one by one: at least 0, and at most as far as
-    their dividends are, rounded up."""
+    """The facts, one by one, that a quotient in an index is at least that in its least, and at most as much more as its
+    dividend is, rounded up."""
     for (a, k), (b, d) in islice(zip(_quotients(same), _quotients(start), strict=False), MAX_STEPS):
         apart = of_expr(Op("-", (a, b)))
         low, most = (None, None) if apart is None or k != d else (farkas.least(p, have) for p in (apart, apart * -1))
@@ -305,7 +305,7 @@ def _steps(same: Expr, start: Expr, have: known.Given) -> Iterator[Poly]:
 
 
 def _quotients(e: Expr) -> Iterator[tuple[Expr, int]]:
-    """What is divided in e, also for a rest, and the number that divides it."""
+    """The dividends in e, also of rests, and the numbers that divide them."""
     for t in subterms(e):
         match t:
             case Op("/" | "%", (a, Const(int() as k, _))) if k > 0:

@@ -43,7 +43,7 @@ def mended(unit: Unit) -> Mapping[str, bytes]:
 
 
 def _launching(text: bytes, at: int) -> tuple[int, bytes] | None:
-    """`<<<` for the `<< <` that ends at a place, and `>>>` likewise; and where it begins."""
+    """The place where a `<< <` begins that ends at `at`, and `<<<` for it; `>> >` likewise."""
     sign = text[at : at + 1]
     start = text.rfind(sign * 2, 0, at) if sign in (b"<", b">") else -1
     blanks = text[start + 2 : at]
@@ -51,7 +51,7 @@ def _launching(text: bytes, at: int) -> tuple[int, bytes] | None:
 
 
 def _attributed(unit: Unit, text: bytes, start: int) -> tuple[int, bytes] | None:
-    """What clang takes in place of the attributes at a place, or of a macro's name that stands for some; and where."""
+    """The beginning of attributes, or of a macro's name that stands for some, and the text that clang takes there."""
     if _ALIGNED.match(text, start):
         return start, _INSTEAD
     m = _LIST.match(text, start) or _standing_for_one(unit, text, start)
