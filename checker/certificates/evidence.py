@@ -25,7 +25,7 @@ from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X
 from logic.comparisons import as_expr
 from logic.facts import numbers
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym
-from logic.syntax import BOOL, INT, WARP_INDEX, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
 
@@ -230,8 +230,7 @@ def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> I
     to = judge(context)
     view = to.lanes(facts(to, o.p), o.x)
     base, size, block = _base(o.index, o, view, moved), context.hardware.warp, context.launch.block[0]
-    row = context.launch.block[1:] == (1, 1) and context.scope == "warp"
-    warp = Op("*", (Const(size), Param(WARP_INDEX) if row else Op("/", (Tid("x"), Const(size)))))
+    warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
     plain = (base, put(base, Tid("x"), first), put(base, Tid("x"), last))

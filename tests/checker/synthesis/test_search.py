@@ -87,7 +87,10 @@ def test_lanes_bounded_by_the_block(body: str, bound: str) -> None:
         ("x <- 0; while (x < n) { A[0] <- 1; x <- x + 1; x <- x + 2; }", "max(0, ceil(n/3))"),
         ("x <- tid.y; while (x < n) { A[0] <- 1; x <- x + blockDim.y; }", "max(0, ceil(n/2))"),
         ("y <- tid.y; x <- y + 4; while (x < n) { A[0] <- 1; x <- x + 2; }", "max(0, ceil((n - 4)/2))"),
-        ("y <- 3*gridDim.x; x <- 0; while (x < n) { A[0] <- 1; x <- x + y; }", "max(0, ceil(n/3))"),
+        (
+            "y <- 3*gridDim.x; x <- 0; while (x < n) { A[0] <- 1; x <- x + y; }",
+            "max(0, trunc((3*gridDim.x + n - 1)/(3*gridDim.x)))",
+        ),
         (
             "x <- tid.y; while (x < n) { y <- tid.x; while (y < m) { A[0] <- 1; y <- y + 64; } x <- x + 2; }",
             "max(0, ceil(n/2))*max(0, ceil(m/64))",
