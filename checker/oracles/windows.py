@@ -48,9 +48,8 @@ def windows(index: Expr, p: P, x: X, context: Context, most: int, part: bool = F
     alone tells an index, lanes see through it, but not through a sum that it is a `part` of."""
     match index:
         case Op("/", (dividend, Const(int() as k, _) as divisor)) if k > 0:
-            for e, span in windows(
-                dividend, p, x, context, most * k, part
-            ):  # quotients are no farther apart, or closer
+            # quotients are no farther apart, or closer
+            for e, span in windows(dividend, p, x, context, most * k, part):
                 yield Op("/", (e, divisor)), -(-span // k)
             return
     if (found := _in_parts(index, p, x, context, most)) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from checker.kernel import updated
 from checker.synthesis import chases
@@ -57,7 +57,10 @@ class Sort(NamedTuple):
     """By steps that are no number: it takes much to show that they fall."""
 
 
-def measures(node: Cycle, context: Context, sort: Sort = Sort()) -> list[Poly]:  # noqa: B008 - it does not change
+USUAL: Final = Sort()
+
+
+def measures(node: Cycle, context: Context, sort: Sort = USUAL) -> list[Poly]:
     """How far a loop's guard is from failing, as base functions: the number of steps that are left, max(0, ceil((b - a)
     / step)) for a < b, where the size of steps is known, or the least one; the same by a step that is no number, as a
     quotient; |[a, b]| where it is not known, or 1, and if wide, as well as |[a, b + step - 1]|, and by what bounds a

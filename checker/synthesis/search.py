@@ -18,12 +18,13 @@ from checker import limits
 from checker.kernel import extent, updated
 from checker.oracles import lp, lra
 from checker.oracles.programs import Program, Row
+from checker.synthesis.asker import Asker
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
-from checker.synthesis.measures import Sort, falls, measures
+from checker.synthesis.measures import USUAL, Sort, falls, measures
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, opening
 from checker.synthesis.partial import Ranges
 from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
@@ -82,7 +83,8 @@ class Search(Walk[Linear]):
     ) -> None:
         super().__init__(elaborator.context, {name: rule.before for name, rule in elaborator.book.rules.items()})
         self.elaborator = elaborator
-        self.sort = Sort(wide, quotients=not getattr(elaborator.oracle, "plain", False))
+        oracle = elaborator.oracle
+        self.sort = Sort(wide, quotients=not (isinstance(oracle, Asker) and oracle.plain))
         self.turns = turns
         self.read = read
         self.solid = solid
@@ -438,7 +440,7 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, sort: Sort, solid:
 
 def is_solid(flow: Flow, context: Context) -> bool:
     """Whether the rows of a triangle have loops inside them."""
-    return any(_rows(cycle, context, Sort())[1] for cycle in cycles(flow))
+    return any(_rows(cycle, context, USUAL)[1] for cycle in cycles(flow))
 
 
 def _rows(node: Cycle, context: Context, sort: Sort) -> tuple[list[Poly], list[Poly]]:
@@ -614,10 +616,8 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
     told = said((), context).numbers if divisors else {}
     sizes = {x: told.get(x, 1) for n in names if (x := Param(n)) in divisors or n.startswith(("blockDim.", "gridDim."))}
     args = {a.arg for a in parts if isinstance(a, Max0)} if sizes else ()
-    far = any(
-        all(evaluate(p, store, risen) <= 0 for store in stores) for p in args
-    )  # as n - 96*gridDim.x in large grids
-    if far or divisors:
+    # none of them is above 0, as n - 96*gridDim.x in large grids
+    if divisors or any(all(evaluate(p, store, risen) <= 0 for store in stores) for p in args):
         stores += [store | sizes for store in stores]
     for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}

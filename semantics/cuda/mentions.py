@@ -4,7 +4,7 @@ against the text: a variable is known only where each word of the text that name
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -120,13 +120,20 @@ def _macros_at(host: Node, at: int) -> Iterator[str]:
 
 
 def enclosed(tokens: list[Token], at: int) -> Iterator[str]:
-    """The words in the parentheses after a word."""
+    """The parentheses after a word, and the words in them."""
+    if at + 1 < len(tokens) and tokens[at + 1][0] == "(":
+        yield from (word for word, _ in tokens[at + 1 : closed(tokens, at + 1)])
+
+
+def closed(tokens: Sequence[Token], at: int) -> int:
+    """The place after the parentheses that open at one."""
     depth = 0
-    for word, _ in tokens[at + 1 :]:
-        depth += {"(": 1, ")": -1}.get(word, 0)
+    while at < len(tokens):
+        depth += {"(": 1, ")": -1}.get(tokens[at][0], 0)
+        at += 1
         if depth < 1:
-            return
-        yield word
+            break
+    return at
 
 
 def _once(unit: Unit, words: Iterable[str]) -> bool:

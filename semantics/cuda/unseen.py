@@ -9,6 +9,7 @@ from typing import Final
 from semantics.cuda.clang import Unit
 from semantics.cuda.errors import CudaError
 from semantics.cuda.libclang import MISSING
+from semantics.cuda.mentions import closed
 from semantics.cuda.shim import own_files
 from semantics.cuda.templates import functions
 
@@ -41,7 +42,7 @@ def _defined(tokens: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int,
         named = _named(tokens, i) if word == "__global__" else None
         if named is None:
             continue
-        end = _closed(tokens, named + 1)
+        end = closed(tokens, named + 1)
         while end < len(tokens) and tokens[end][0] in ("const", "noexcept"):
             end += 1
         if end < len(tokens) and tokens[end][0] == "{":
@@ -54,18 +55,7 @@ def _named(tokens: Sequence[tuple[str, int]], at: int) -> int | None:
         if tokens[at + 1][0] == "(" and _NAME.fullmatch(word):
             if word not in _NO_NAMES:
                 return at
-            at = _closed(tokens, at + 1)
+            at = closed(tokens, at + 1)
         else:
             at += 1
     return None
-
-
-def _closed(tokens: Sequence[tuple[str, int]], at: int) -> int:
-    """The place after the parentheses that open at one."""
-    depth = 0
-    while at < len(tokens):
-        depth += {"(": 1, ")": -1}.get(tokens[at][0], 0)
-        at += 1
-        if depth < 1:
-            break
-    return at
