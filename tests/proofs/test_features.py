@@ -73,7 +73,7 @@ def text(name: str) -> str:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_feature_is_made_the_same_again(name: str) -> None:
-    """Before others: after what these ask, the derivation of `contracts` is another one."""
+    """Before others: of terms that are equal and known already, `contracts` has another place, or none."""
     ours, kept = json.loads(text_of(made(FEATURES[name], Oracles()))), json.loads(text(name))
     for document in (ours, kept):
         del document["tools"], document["digest"]
