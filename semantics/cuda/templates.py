@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice, product
+from itertools import chain, islice, product, takewhile
 from typing import Final
 
 from semantics.cuda.clang import Node, Unit
@@ -176,11 +176,12 @@ def references(unit: Unit) -> list[str]:
     Some may not be right."""
     found = dict[tuple[str, str], None]()
     templates = [k for k in kernels(unit) if is_template(k)]
+    lost = [k for k in templates if k.kind == "FUNCTION_TEMPLATE" and not instances(unit, k)] if unit.errors else []
     for file in dict.fromkeys((unit.path, *(name for name, by, _ in unit.inclusions if not is_shim(name + by)))):
         data = unit.text(file)
         if b"template" in data or any(k.name.encode() in data for k in templates):
             text = _live(unit, file)
-            found |= dict.fromkeys((*_explicit(unit, text), *_mentioned(templates, text)))
+            found |= dict.fromkeys((*_explicit(unit, text), *_mentioned(templates, text), *_launched(lost, text)))
             for at, made in expansions(unit, file, text):
                 outer, inner = _scope(text, at), (*_explicit(unit, made), *_mentioned(templates, made))
                 if outer is not None:
@@ -206,6 +207,17 @@ def _live(unit: Unit, file: str) -> str:
 
 def _scope(text: str, at: int) -> str | None:
     """The namespaces that are open at a place, as one name; None inside of anything else."""
+    names = _opened(text, at)
+    return None if None in names else "::".join(name for name in names if name)
+
+
+def _namespaces(text: str, at: int) -> str:
+    """The namespaces that are open at a place, as one name, inside of a function, too."""
+    return "::".join(name for name in takewhile(lambda name: name is not None, _opened(text, at)) if name)
+
+
+def _opened(text: str, at: int) -> list[str | None]:
+    """The names of the namespaces that are open at a place, from outside; None for anything else that is."""
     names, start = list[str | None](), 0
     for m in re.finditer(r"[{};]", text[:at]):
         head, start = text[start : m.start()], m.end()
@@ -214,7 +226,7 @@ def _scope(text: str, at: int) -> str | None:
             names.append((named[1] or "") if named else "" if head.rstrip().endswith("extern") else None)
         elif m[0] == "}" and names:
             names.pop()
-    return None if None in names else "::".join(name for name in names if name)
+    return names
 
 
 def _explicit(unit: Unit, text: str) -> Iterator[tuple[str, str]]:
@@ -277,6 +289,17 @@ def _mentioned(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]
             if end is None or text[end:].lstrip()[:1] not in (",", "}", ")", ";"):
                 continue
             yield (_scope(text, m.start()) or ""), f"static auto *@ = &{text[m.start() : end]};".replace("\n", " ")
+
+
+def _launched(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]:
+    """Instances that are launched in functions of which clang knows no body, for errors in their heads, or before:
+    `k<1><<<grid, block>>>`."""
+    for template in templates:
+        for m in re.finditer(rf"\b{re.escape(template.name)}\s*(?=<(?!<))", text):
+            end = _closed(text, m.end())
+            if end is not None and text[end:].lstrip()[:3] == "<<<":
+                given = text[m.end() : end].replace("\n", " ")
+                yield _namespaces(text, m.start()), f"static auto *@ = &{qualified(template)}{given};"
 
 
 def _closed(text: str, at: int) -> int | None:

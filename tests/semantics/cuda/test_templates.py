@@ -183,6 +183,17 @@ REAL(s) }
 """,
         {"k<float, 64>": 64, "k<double, 64>": 64, "k<unsigned int, 32>": 32, "zero<float>": None},
     ),
+    "launches in functions that clang gives up on": (
+        N
+        + """
+template <class T, int M> __global__ void j(T *a) { a[threadIdx.x] = M; }
+namespace q { enum E { A }; template <E V> __global__ void h(int *a) { a[0] = V; }
+namespace r { void f(int *a) { FOR_ALL([&] { h<A><<<1, 32>>>(a); h<B><<<1, 32>>>(a); }); } } }
+void f(float *a, int n) { FOR_ALL(n, "n", [&] { k <4><<<n, 64>>>((int *)a); j<T, 8><<<n, 32>>>(a);
+  j<float, 64> <<<n, 32>>>(a); }); }
+""",
+        {"k<4>": None, "j<float, 64>": None, "h<q::A>": None},
+    ),
     "a lambda is called by its place": (
         """
 template <class F> __global__ void k(int *a, F f) { a[0] = 1; }
