@@ -94,9 +94,17 @@ _OF_CUDA: Final = {
         ("curand_kernel.h", r"curand\w+"),
         ("cooperative_groups.h", r"cooperative_groups"),
         ("mma.h", r"nvcuda"),
+        ("torch/all.h", r"torch|c10|AT_DISPATCH_\w+"),
     )
 }
-"""Names that headers of CUDA declare, and no other."""
+"""Names that headers of CUDA or PyTorch declare, and no other."""
+_VECTORS: Final = (
+    "helper_math.h",
+    re.compile(r"for call to 'make_(?:float|u?int)[234]'|\('[^']*\b(?:float|u?int)[234]'"),
+)
+"""The header that CUDA's samples share, and what clang says of vectors where it is not there."""
+_DISPATCH: Final = re.compile(r"undeclared identifier '([A-Z0-9_]*DISPATCH[A-Z0-9_]*)'")
+_PYTORCH: Final = f"{HEADERS}/warpbound_torch.h"
 _UNORDERED: Final = ("98", "03", "0x", "11", "1y", "14")
 """The versions of C++ before C++17."""
 _MOST_NESTED: Final = 64
@@ -105,6 +113,18 @@ _MOST_TOKENS: Final = 1 << 16
 
 _DEFINED: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)((?:[^\n\\]|\\.)*)", re.MULTILINE | re.DOTALL)
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*|[^\s\w\\]")
+
+
+_CASES: Final = {
+    True: "AT_DISPATCH_INTEGRAL_TYPES(T, N, __VA_ARGS__)",
+    False: "AT_DISPATCH_SWITCH(T, N, AT_DISPATCH_CASE(at::ScalarType::Float, __VA_ARGS__)"
+    " AT_DISPATCH_CASE(at::ScalarType::Half, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::BFloat16, __VA_ARGS__))",
+}
+
+
+def is_integral(name: str) -> bool:
+    """Whether a macro of this name dispatches over integers."""
+    return "INT" in name
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +143,8 @@ class Request:
     """Whether every function is taken for one that host and device may call."""
     more: tuple[str, ...] = ()
     """Headers of CUDA that one which was not found may include, as the source has names of theirs."""
+    dispatches: tuple[str, ...] = ()
+    """Macros that a header which was not found may have, and are used as PyTorch's are that dispatch over types."""
 
     @property
     def has_concepts(self) -> bool:
@@ -145,6 +167,7 @@ class Request:
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
             *(word for name in self.more for word in ("-include", f"{HEADERS}/{name}")),
+            *(f"-D{name}(T, N, ...)={_CASES[is_integral(name)]}" for name in self.dispatches),
             *(_HOST if self.host else _DEVICE),
             *(("-D__w_together", "-include", f"{HEADERS}/warpbound_internal.h") if self.together else ()),
         ]
@@ -225,8 +248,8 @@ def in_its_language(request: Request) -> Request:
     asked for."""
     data = _plain(request.path, read_bytes(request.path))
     wrong = _unit(request, data).errors
-    if any(MISSING.match(e.message) for e in wrong) and (more := tuple(_thought_of(_unit(request, data)))):
-        request = replace(request, more=more)
+    if any(MISSING.match(e.message) for e in wrong):
+        request = _thought(request, data)
         wrong = _unit(request, data).errors
     if request.std != STD:
         return request
@@ -235,6 +258,29 @@ def in_its_language(request: Request) -> Request:
     newer = replace(request, std="c++20")
     unit = _unit(newer, data)
     return request if len(unit.errors) >= len(wrong) else newer
+
+
+def _thought(request: Request, data: bytes) -> Request:
+    """The same with what headers that were not found may be thought to declare."""
+    unit = _unit(request, data)
+    if more := tuple(_thought_of(unit)):
+        request = replace(request, more=more)
+        unit = _unit(request, data)
+    if any(_VECTORS[1].search(e.message) for e in unit.errors):
+        with_vectors = replace(request, more=(*request.more, _VECTORS[0]))
+        if len(_unit(with_vectors, data).errors) < len(unit.errors):
+            request, unit = with_vectors, _unit(with_vectors, data)
+    if _PYTORCH in unit.included():
+        found = dict.fromkeys(m[1] for e in unit.errors if (m := _DISPATCH.search(e.message)))
+        request = replace(request, dispatches=tuple(name for name in found if _dispatches(unit, name)))
+    return request
+
+
+def _dispatches(unit: Unit, name: str) -> bool:
+    """Whether a name is used as PyTorch's macros are that dispatch over types: `NAME(x.scalar_type(), "f", ..)`."""
+    inside = r"[^\"()]|\((?:[^\"()]|\([^\"()]*\))*\)"
+    used = re.compile(rf'\b{name}\s*\((?:{inside})*,\s*(?:\\\s*)?"'.encode())
+    return any(used.search(unit.text(file)) for file in (unit.path, *unit.included()))
 
 
 def _thought_of(unit: Unit) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Final
 
 from semantics.cuda.clang import Node, Unit
 from semantics.cuda.expanded import expansions
+from semantics.cuda.libclang import MISSING
 from semantics.cuda.lost import blanked, without_directives
 from semantics.cuda.shim import in_shim, is_shim, own
 
@@ -35,6 +36,8 @@ _FUNCTIONS: Final = 8
 """The functions of a file that are tried for a template that takes one."""
 _MOST: Final = 64
 """The most sets of arguments that are tried for a template."""
+_MOST_DEEP: Final = 4
+"""How many functions may call each other before a kernel whose launch is lost."""
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -176,7 +179,7 @@ def references(unit: Unit) -> list[str]:
     Some may not be right."""
     found = dict[tuple[str, str], None]()
     templates = [k for k in kernels(unit) if is_template(k)]
-    lost = [k for k in templates if k.kind == "FUNCTION_TEMPLATE" and not instances(unit, k)] if unit.errors else []
+    lost = _lost(unit, templates)
     for file in dict.fromkeys((unit.path, *(name for name, by, _ in unit.inclusions if not is_shim(name + by)))):
         data = unit.text(file)
         if b"template" in data or any(k.name.encode() in data for k in templates):
@@ -292,14 +295,30 @@ def _mentioned(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]
 
 
 def _launched(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]:
-    """Instances that are launched in functions of which clang knows no body, for errors in their heads, or before:
-    `k<1><<<grid, block>>>`."""
+    """Instances that are launched or called in functions of which clang knows no body, for errors in their heads, or
+    before: `k<1><<<grid, block>>>`."""
     for template in templates:
+        after = "<<<" if is_kernel(template) else "("
         for m in re.finditer(rf"\b{re.escape(template.name)}\s*(?=<(?!<))", text):
             end = _closed(text, m.end())
-            if end is not None and text[end:].lstrip()[:3] == "<<<":
+            if end is not None and text[end:].lstrip().startswith(after):
                 given = text[m.end() : end].replace("\n", " ")
                 yield _namespaces(text, m.start()), f"static auto *@ = &{qualified(template)}{given};"
+
+
+def _lost(unit: Unit, templates: Sequence[Node]) -> list[Node]:
+    """The templates whose instances clang may not know all for an error, and those of functions that name them, and so
+    on."""
+    wrong = any(not MISSING.match(e.message) for e in unit.errors)
+    found = [k for k in templates if k.kind == "FUNCTION_TEMPLATE"] if wrong else []
+    others = [f for f in functions(unit) if f.kind == "FUNCTION_TEMPLATE" and not is_kernel(f)] if found else []
+    for _ in range(_MOST_DEEP):
+        names = re.compile("|".join(rf"\b{re.escape(f.name)}\b" for f in found).encode())
+        more = [f for f in others if names.search(unit.text(f.file), *f.span[1:])]
+        if all(f in found for f in more):
+            break
+        found += [f for f in more if f not in found]
+    return found
 
 
 def _closed(text: str, at: int) -> int | None:

@@ -398,8 +398,10 @@ def test_a_missing_header_may_include_some_of_cuda(here: Write) -> None:
         __global__ void k(const real *A, half *B, float *C) {{
           int t = cg::this_thread_block().thread_rank();
           B[t] = __float2half(C[t] + __bfloat162float(A[t]));
+          float3 v = make_float3(C[t]);
+          C[t] = (v * 2.f).x;
         }}"""
-    assumed = ("cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h")
+    assumed = ("cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h", "helper_math.h")
     includes = "\n".join(f"#include <{name}>" for name in assumed)
     known = read_cuda(here(source.format(includes)))
     guessed = read_cuda(here(source.format('#include "common.h"')))
@@ -409,6 +411,11 @@ def test_a_missing_header_may_include_some_of_cuda(here: Write) -> None:
         "the header 'common.h' was not found and is taken as empty",
     ]
     assert "unknown type name" in failure(here(source.format(""))).message  # no header may include it
+    own = "float3 make_float3(float);\n__device__ float3 operator*(float3 v, float a) {{ return v; }}\n"
+    bad = "typedef int float4x;\n__global__ void j(float4 *A) {{ A[0] = A[1] % A[2]; }}\n" + own
+    assert read_cuda(here(f'#include "a.h"\n{bad}{ONE}'.replace("{{", "{").replace("}}", "}")), "k").notes == (
+        "the header 'a.h' was not found and is taken as empty",
+    )
 
 
 def test_includes_and_defines(here: Write, tmp_path: Path) -> None:

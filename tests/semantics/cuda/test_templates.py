@@ -189,10 +189,14 @@ REAL(s) }
 template <class T, int M> __global__ void j(T *a) { a[threadIdx.x] = M; }
 namespace q { enum E { A }; template <E V> __global__ void h(int *a) { a[0] = V; }
 namespace r { void f(int *a) { FOR_ALL([&] { h<A><<<1, 32>>>(a); h<B><<<1, 32>>>(a); }); } } }
+template <int N> void go(int *a, Gone g) { k<N><<<1, 96>>>(a); g.ask(N); }
+template <int N> void to(int *a, int g) { GONE(1); k<N><<<1, 96>>>(a); }
+template <int N> void by(int *a) { to<N>(a, 1); }
 void f(float *a, int n) { FOR_ALL(n, "n", [&] { k <4><<<n, 64>>>((int *)a); j<T, 8><<<n, 32>>>(a);
-  j<float, 64> <<<n, 32>>>(a); }); }
+  j<float, 64> <<<n, 32>>>(a); by<16>(a); go<8>(a, 1); }); }
+void known(int *a) { k<2><<<1, 32>>>(a); }
 """,
-        {"k<4>": None, "j<float, 64>": None, "h<q::A>": None},
+        {"k<4>": None, "k<16>": None, "k<2>": 32, "j<float, 64>": None, "h<q::A>": None},
     ),
     "a lambda is called by its place": (
         """

@@ -9,13 +9,14 @@ import pytest
 
 from logic.syntax import show_stmt
 from semantics import vectorised
-from semantics.cuda import Reading, choices
+from semantics.cuda import Reading, choices, read_cuda
 from semantics.grid import run
 
 Read = Callable[..., Reading]
 Write = Callable[[str], str]
 
 SCALE: Final = """#include <torch/extension.h>
+#include "gone.h"
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>
 template <class T> __global__ void scale(const T *x, T *y, float a, int64_t n) {
@@ -49,11 +50,22 @@ NESTED: Final = f"""AT_DISPATCH_SWITCH(x.scalar_type(), "s", AT_DISPATCH_CASE(at
         (f'AT_DISPATCH_FLOATING_TYPES_AND2({HALVES}, x.type(), "s", {LAUNCH});', "double, float, half, __nv_bfloat16"),
         (f'AT_DISPATCH_INTEGRAL_TYPES(x.type(), "s", {LAUNCH});', "unsigned char, signed char, int, long long, short"),
         (NESTED, "int, long long"),
+        (f'MY_DISPATCH_HALF_TYPES(x.type(), "s", {LAUNCH});', "float, half, __nv_bfloat16"),
+        (
+            f'DISPATCH_INTS(at::ScalarType(x.type()), "s", {LAUNCH});',
+            "unsigned char, signed char, int, long long, short",
+        ),
     ],
 )
 def test_a_dispatch_makes_an_instance_of_each_of_its_types(here: Write, dispatch: str, types: str) -> None:
-    found = choices(here(SCALE.replace("DISPATCH", dispatch)))
+    """Those that PyTorch does not have are taken for such, where a header was not found that may have them."""
+    path, macro = here(SCALE.replace("DISPATCH", dispatch)), dispatch.partition("(")[0]
+    found = choices(path)
     assert [choice.name for choice in found] == [f"scale<{t}>" for t in types.split(", ")]
+    if not macro.startswith("AT_"):
+        of = "integers" if "unsigned char" in types else "float, half and __nv_bfloat16"
+        notes = read_cuda(path, instantiate=found[0].instantiate).remarks
+        assert f"the macro '{macro}' of a header that was not found is taken for a dispatch over {of}" in notes
 
 
 def test_accessors_are_a_pointer_and_parameters(read: Read) -> None:
