@@ -435,7 +435,8 @@ def number(node: Node, host: Node) -> int | None:
 
 
 def _variable(decl: Node, host: Node, at: int) -> Extent | None:
-    """The value of a dim3 variable that is only changed by `b.x = constant`, once a field, before a place."""
+    """The value of a dim3 variable that is only changed by `b.x = value`, once a field, before a place, as far as it is
+    constant."""
     start = _dim3(decl.initialiser, host, decl.offset) if decl.initialiser is not None else None
     found = mentions(decl, host) if start is not None else None
     if start is None or found is None:
@@ -452,9 +453,8 @@ def _variable(decl: Node, host: Node, at: int) -> Extent | None:
             sizes = dict(zip("xyz", new, strict=True))
             continue
         field, value = assignment(mention, host) or ("", None)
-        size = _positive(value, host) if value is not None and mention.node.offset < at else 0
-        if not size or field not in sizes or field in seen or jumps(host):
+        if value is None or mention.node.offset > at or field not in sizes or field in seen or jumps(host):
             return None
         seen.add(field)
-        sizes[field] = size
-    return sizes["x"], sizes["y"], sizes["z"]
+        sizes[field] = _positive(value, host) or None
+    return _known(sizes["x"], sizes["y"], sizes["z"])

@@ -230,6 +230,9 @@ def reads(mention: Mention) -> bool:
         plain = load.type.kind == "int" and not load.type.const and not load.type.volatile
         return plain and _converts(load, field)
     call = outer[1] if _converts(outer[0], mention.node) else outer[0]
+    if call.kind == "CALL_EXPR" and call.name == "operator=" and call.referenced and in_shim(call.referenced):
+        written = len(call.arguments) == 2 and not mention.moved  # in a macro, all has one span
+        return written and call.arguments[1].span == mention.node.span
     made = call.referenced if call.kind == "CALL_EXPR" and len(call.arguments) == 1 else None
     return made is not None and made.kind == "CONSTRUCTOR" and made.name == "dim3" and in_shim(made)
 
