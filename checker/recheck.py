@@ -181,6 +181,9 @@ def misfit(value: Json, shape: Any) -> str | None:
     if isinstance(shape, range):
         return None if type(value) is int and value in shape else ""
     if isinstance(shape, list) and type(value) is tuple:
+        names = shape[0] if isinstance(shape[0], frozenset) else frozenset()
+        if all(type(part) is str and part in names for part in value):
+            return None
         shape = tuple(shape) * len(value)
     match shape:
         case dict() | tuple() if type(value) is type(shape):
@@ -217,8 +220,10 @@ def rational(text: str) -> Rational:
 def frozen(value: Json) -> Json:
     """JSON with tuples for lists."""
     if isinstance(value, dict):
-        return {name: frozen(part) for name, part in value.items()}
-    return tuple(map(frozen, value)) if isinstance(value, list) else value
+        return {name: frozen(part) if isinstance(part, list | dict) else part for name, part in value.items()}
+    if isinstance(value, list):
+        return tuple([frozen(part) if isinstance(part, list | dict) else part for part in value])
+    return value
 
 
 # --- potentials -------------------------------------------------------------------------------------------------------
@@ -755,6 +760,8 @@ class Program:
         rows = document["launch"].get("contracts", ())
         want(len(rows) <= MAX_ASSUMED, "there are too many contracts")
         self.contracts = [self._contract(*row) for row in rows]
+        self.normal = lru_cache(1 << 12)(self._normal)  # from here on: contracts say what is opaque
+        self.conjunct: Callable[[Expr], Expr] = lru_cache(1 << 12)(partial(self.condition, "a conjunct"))
         self.launch = self._launch_facts(**document["launch"])
 
     def _contract(self, ranges: Json, fact: Json) -> Contract:
@@ -826,11 +833,12 @@ class Program:
         """The type of what may be no expression at all."""
         spend()
         match e:
-            case ("var", str(name)) if re.fullmatch(r"\?[ib][0-9]*", name):
-                return INT if name[1] == "i" else BOOL
             case ("var" | "param" | "tid" as kind, str(name)):
-                want(e in self.leaves, "no {} is called '{:.80}'", kind, name)
-                return self.leaves[e]
+                if e in self.leaves:
+                    return self.leaves[e]
+                fresh = kind == "var" and re.fullmatch(r"\?[ib][0-9]*", name)
+                want(bool(fresh), "no {} is called '{:.80}'", kind, name)
+                return INT if name[1] == "i" else BOOL
             case ("const", t, _):
                 return t  # type: ignore[no-any-return]
             case ("read", str(name), index):
@@ -899,10 +907,19 @@ class Program:
 
     def conj(self, facts: Iterable[Expr]) -> Facts:
         """The conjunction in canonical form, as a set."""
-        parts = [self._nnf(fact, True) for fact in facts]
+        parts: list[Expr] = []
+        for e, size in map(self.normal, facts):
+            spend(size)  # to be looked up
+            parts.append(e)
         for e in parts:
             parts += e[2:] if e[:2] == ("op", "&&") else ()
         return frozenset(e for e in parts if e[:2] != ("op", "&&")) - {TRUE}
+
+    def _normal(self, fact: Expr) -> tuple[Expr, int]:
+        """A fact in canonical form, and its size."""
+        before = Work.left
+        found = self._nnf(fact, True)
+        return found, 1 + (before - Work.left) // 4
 
     def _nnf(self, e: Expr, positive: bool) -> Expr:
         spend()
@@ -1831,7 +1848,9 @@ class Checker(Program):
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
             rows, sizes = self.tables[TABLES[kind]], self.sizes[TABLES[kind]]
-            found = rows[fitted(value, range(len(rows)), letter)]
+            if type(value) is not int or not 0 <= value < len(rows):
+                fitted(value, range(len(rows)), letter)  # says so
+            found = rows[value]
             spend(sizes[value])  # to be compared, and looked up
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
@@ -1843,7 +1862,7 @@ class Checker(Program):
         return rational(value) if kind in "Cc" else value
 
     def _assertion(self, row: Json) -> Facts:
-        return self.conj([self.condition("a conjunct", self.value("e", i)) for i in row])
+        return self.conj([self.conjunct(self.value("e", i)) for i in row])
 
     def _statement(self, row: Json) -> Statement:
         match row:

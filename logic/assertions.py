@@ -125,9 +125,24 @@ def _conjuncts(e: Expr) -> Iterable[Expr]:
                 yield leaf
 
 
+def _parts(e: Expr, sigma: Signature) -> Iterable[Expr]:
+    """The conjuncts of e in canonical form: made once of what is the same for all signatures, as most facts are."""
+    if sigma.stable or opaque(e, sigma):
+        return _conjuncts(_nnf(e, True, sigma))
+    known = _clear(e)
+    return (e,) if known is None else known
+
+
+@lru_cache(maxsize=2**14)
+def _clear(e: Expr) -> tuple[Expr, ...] | None:
+    """The conjuncts of e in canonical form, where nothing in it is opaque; None if e is the only one."""
+    found = (*_conjuncts(_nnf(e, True, Signature({}, {}, {}))),)
+    return None if found == (e,) else found
+
+
 def conj(facts: Iterable[Expr], sigma: Signature) -> P:
     """The canonical conjunction of boolean expressions; opaque atoms become true, never something stronger."""
-    parts = {c: None for e in facts for c in _conjuncts(_nnf(e, True, sigma)) if c != TRUE}
+    parts = {c: None for e in facts for c in _parts(e, sigma) if c != TRUE}
     return tuple(sorted(parts, key=_text) if len(parts) > 1 else parts)
 
 

@@ -242,7 +242,10 @@ def test_what_once_took_too_much(name: str, seed: int, tmp_path: Path) -> None:
     path = tmp_path / "hostile.json"
     path.write_bytes(document(name, seed, 1_000_000))
     found = judged(name, seed, "check", path)
-    assert (found.fault, found.code) == ("", {"dead branches": 0, "doubling": 1, "deep terms": 1}.get(name, 3))
+    assert (found.fault, found.code) == (
+        "",
+        {"dead branches": 0, "doubling": 1, "deep terms": 1, "choices": 1}.get(name, 3),
+    )
     assert found.cpu < SECONDS
     assert found.memory < MEMORY
 
