@@ -196,7 +196,7 @@ void f(float *a, int n) { FOR_ALL(n, "n", [&] { k <4><<<n, 64>>>((int *)a); j<T,
   j<float, 64> <<<n, 32>>>(a); by<16>(a); go<8>(a, 1); }); }
 void known(int *a) { k<2><<<1, 32>>>(a); }
 """,
-        {"k<4>": None, "k<16>": None, "k<2>": 32, "j<float, 64>": None, "h<q::A>": None},
+        {"k<4>": None, "k<2>": None, "k<16>": None, "j<float, 64>": None, "h<q::A>": None},
     ),
     "a lambda is called by its place": (
         """
