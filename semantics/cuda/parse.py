@@ -94,7 +94,7 @@ _OF_CUDA: Final = {
         ("curand_kernel.h", r"curand\w+"),
         ("cooperative_groups.h", r"cooperative_groups"),
         ("mma.h", r"nvcuda"),
-        ("torch/all.h", r"torch|c10|AT_DISPATCH_\w+"),
+        ("torch/all.h", r"torch|c10|(?:C10|TORCH|AT_DISPATCH)_\w+"),
     )
 }
 """Names that headers of CUDA or PyTorch declare, and no other."""
@@ -115,16 +115,15 @@ _DEFINED: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)((?:[^\n
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*|[^\s\w\\]")
 
 
-_CASES: Final = {
-    True: "AT_DISPATCH_INTEGRAL_TYPES(T, N, __VA_ARGS__)",
-    False: "AT_DISPATCH_SWITCH(T, N, AT_DISPATCH_CASE(at::ScalarType::Float, __VA_ARGS__)"
-    " AT_DISPATCH_CASE(at::ScalarType::Half, __VA_ARGS__) AT_DISPATCH_CASE(at::ScalarType::BFloat16, __VA_ARGS__))",
-}
-
-
-def is_integral(name: str) -> bool:
-    """Whether a macro of this name dispatches over integers."""
-    return "INT" in name
+def stands_for(name: str) -> tuple[str, str]:
+    """The text that a macro of this name is thought to stand for, of T, N and more, and what it is in words."""
+    if name.endswith("_SWITCH"):
+        one, two = (f"{{ constexpr bool N = {value}; return __VA_ARGS__(); }}" for value in ("true", "false"))
+        return f"[&] {{ if (T) {one} else {two} }}()", "a choice of true or false"
+    if "INT" in name:
+        return "AT_DISPATCH_INTEGRAL_TYPES(T, N, __VA_ARGS__)", "a dispatch over integers"
+    cases = (f"AT_DISPATCH_CASE(at::ScalarType::{t}, __VA_ARGS__)" for t in ("Float", "Half", "BFloat16"))
+    return f"AT_DISPATCH_SWITCH(T, N, {' '.join(cases)})", "a dispatch over float, half and __nv_bfloat16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class Request:
     more: tuple[str, ...] = ()
     """Headers of CUDA that one which was not found may include, as the source has names of theirs."""
     dispatches: tuple[str, ...] = ()
-    """Macros that a header which was not found may have, and are used as PyTorch's are that dispatch over types."""
+    """Macros that a header which was not found may have: over types as PyTorch's, or over true and false."""
 
     @property
     def has_concepts(self) -> bool:
@@ -167,7 +166,7 @@ class Request:
             f"-isystem{HEADERS}",
             *(f"-D{d}" for d in self.defines),
             *(word for name in self.more for word in ("-include", f"{HEADERS}/{name}")),
-            *(f"-D{name}(T, N, ...)={_CASES[is_integral(name)]}" for name in self.dispatches),
+            *(f"-D{name}(T, N, ...)={stands_for(name)[0]}" for name in self.dispatches),
             *(_HOST if self.host else _DEVICE),
             *(("-D__w_together", "-include", f"{HEADERS}/warpbound_internal.h") if self.together else ()),
         ]
@@ -270,17 +269,25 @@ def _thought(request: Request, data: bytes) -> Request:
         with_vectors = replace(request, more=(*request.more, _VECTORS[0]))
         if len(_unit(with_vectors, data).errors) < len(unit.errors):
             request, unit = with_vectors, _unit(with_vectors, data)
-    if _PYTORCH in unit.included():
-        found = dict.fromkeys(m[1] for e in unit.errors if (m := _DISPATCH.search(e.message)))
-        request = replace(request, dispatches=tuple(name for name in found if _dispatches(unit, name)))
-    return request
+    return replace(request, dispatches=tuple(dict.fromkeys(_dispatches(unit))))
 
 
-def _dispatches(unit: Unit, name: str) -> bool:
-    """Whether a name is used as PyTorch's macros are that dispatch over types: `NAME(x.scalar_type(), "f", ..)`."""
-    inside = r"[^\"()]|\((?:[^\"()]|\([^\"()]*\))*\)"
-    used = re.compile(rf'\b{name}\s*\((?:{inside})*,\s*(?:\\\s*)?"'.encode())
-    return any(used.search(unit.text(file)) for file in (unit.path, *unit.included()))
+_INSIDE: Final = r'(?:[^"()]|\((?:[^"()]|\([^"()]*\))*\))*,\s*(?:\\\s*)?'
+"""The first argument of a macro that is used, up to the second one."""
+
+
+def _dispatches(unit: Unit) -> Iterator[str]:
+    """The macros that are used as some which choose types or constants, `DISPATCH(x.scalar_type(), "f", ..)` and
+    `IS_SWITCH(x > 0, Is, [&] ..)`, and that nothing defines."""
+    texts = [*map(unit.text, (unit.path, *unit.included()))]
+    for e in unit.errors:
+        if (m := _DISPATCH.search(e.message)) and _PYTORCH in unit.included():
+            used = re.compile(rf'\b{m[1]}\s*\({_INSIDE}"'.encode())
+            yield from (m[1] for _ in filter(used.search, texts))
+        elif m := _QUOTED.search(e.message):
+            used = re.compile(rf"\b([A-Z][A-Z0-9_]*_SWITCH)\s*\({_INSIDE}{m[1]}\s*,\s*(?:\\\s*)?\[".encode())
+            found = (found[1].decode() for found in map(used.search, texts) if found)
+            yield from (name for name in found if name not in unit.macros.texts)
 
 
 def _thought_of(unit: Unit) -> Iterator[str]:
@@ -632,6 +639,11 @@ def _instance(unit: Unit, template: Node, request: Request, advise: bool) -> Nod
         example = _example(unit, template, found, request) if advise else ""
         advice = f"Write it as --instantiate '{example}'." if example else ""
         raise CudaError(f"cannot instantiate '{asked}': {said}", template.loc, advice)
+    inside = (
+        e for e in unit.errors if e.loc and (span := template.span)[0] == e.loc.file and span[1] <= e.offset < span[2]
+    )
+    if not found and (wrong := next(inside, None)):
+        raise CudaError(wrong.message, wrong.loc)
     how = "several instances" if found else "no instance"
     example = _example(unit, template, found, request)
     raise CudaError(

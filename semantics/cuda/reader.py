@@ -43,7 +43,7 @@ from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import in_fields, of_host
 from semantics.cuda.launches import Extent, sizes_of
-from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, is_integral, parse, parsed_for_host
+from semantics.cuda.parse import STD, Parsed, Request, asks, find, in_its_language, parse, parsed_for_host, stands_for
 from semantics.cuda.places import check_lengths, parameter
 from semantics.cuda.pointers import point
 from semantics.cuda.ranges import Types
@@ -154,9 +154,8 @@ def read_cuda(
     if asks(request):
         _check_answers(found, program, request, name)
     assumed = [f"the header '{h}' is taken as included by one that was not found" for h in request.more]
-    for macro in request.dispatches:
-        types = "integers" if is_integral(macro) else "float, half and __nv_bfloat16"
-        assumed.append(f"the macro '{macro}' of a header that was not found is taken for a dispatch over {types}")
+    taken = ((macro, stands_for(macro)[1]) for macro in request.dispatches)
+    assumed += (f"the macro '{macro}' of a header that was not found is taken for {what}" for macro, what in taken)
     if request.std != std:
         assumed.append(f"the source is read as {request.std.upper()}")
     found = replace(found, remarks=(*assumed, *found.remarks))

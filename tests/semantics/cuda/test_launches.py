@@ -535,6 +535,7 @@ def test_instances(read: Read) -> None:
     ("text", "instance", "message"),
     [
         (T, None, "the kernel 'k' is a template with no instance in this file"),
+        (T.replace("{", "{ Lost x; ", 1), None, "unknown type name 'Lost'"),
         (
             T
             + "// template __global__ void k<int, 4>(int *, int);\n"

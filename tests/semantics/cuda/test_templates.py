@@ -198,6 +198,16 @@ void known(int *a) { k<2><<<1, 32>>>(a); }
 """,
         {"k<4>": None, "k<2>": None, "k<16>": None, "j<float, 64>": None, "h<q::A>": None},
     ),
+    "a choice of true or false in a macro that is lost": (
+        """
+#include "gone.h"
+template <class T, bool B> __global__ void k(T *a) { a[threadIdx.x] = B; }
+template <class T> void go(T *a, int n) { EVEN_SWITCH((n % 2) == 0, Even, [&] {
+  k<T, Even><<<n, 64>>>(a); C10_CUDA_KERNEL_LAUNCH_CHECK(); }); }
+void f(int *a, int n) { go(a, n); }
+""",
+        {"k<int, true>": 64, "k<int, false>": 64},
+    ),
     "a lambda is called by its place": (
         """
 template <class F> __global__ void k(int *a, F f) { a[0] = 1; }
