@@ -35,6 +35,22 @@ def odd(node: Node, lives: bool = False) -> str:
     """Why the structure that a node has is no mere list of values, as the beginning of a sentence; empty if it is. What
     a destructor does is no reason where the structure is an object that `lives` until it is called."""
     decl = node.type_decl
+    if node.type.kind != "record":
+        return _odd(node, decl, lives)
+    known, key = _oddities(node.unit), (decl.identity, lives)
+    if key not in known:
+        known[key] = _odd(node, decl, lives)
+    return known[key]
+
+
+@lru_cache(maxsize=UNITS)
+def _oddities(_: Unit) -> dict[tuple[int, bool], str]:
+    """The answers of `odd` for structures of a unit: each call of a method asks it."""
+    return {}
+
+
+def _odd(node: Node, decl: Node, lives: bool) -> str:
+    """The same, looked at anew."""
     members = decl.members
     if decl.kind == "UNION_DECL":
         return "the union"

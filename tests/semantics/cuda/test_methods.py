@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from logic.syntax import show_stmt
-from semantics.cuda import CudaError, Reading
+from semantics.cuda import CudaError, Reading, classes
+from semantics.cuda.clang import Node
 from tests.semantics.cuda.lowered import Lowered
 
 Reader = Callable[..., Reading]
@@ -250,3 +251,22 @@ def test_a_method_of_what_a_member_points_to_does_not_change_the_object(read: Re
     __global__ void k(int *A, Cell *c, int n) { Holder h{c, n}; A[h.x] = h.get(); }
     """
     assert show_stmt(read(text).kernel.body) == "h.x <- n;\ni <- 1;\nc.v[0] <- i;\nA[h.x] <- h.x;"
+
+
+def test_a_structure_is_looked_at_once_for_all_calls_of_its_methods(
+    read: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = list[str]()
+    plain = classes._odd
+
+    def counted(node: Node, decl: Node, lives: bool) -> str:
+        looked.append(f"{decl.name} {lives}")
+        return plain(node, decl, lives)
+
+    monkeypatch.setattr(classes, "_odd", counted)
+    read(
+        "struct P { int v; __device__ int get() const { return v; } };\n"
+        "__global__ void k(int *A) { P p; p.v = 1; A[0] = p.get() + p.get(); A[1] = p.get(); }"
+    )
+    assert sorted({*looked}) == sorted(looked)
+    assert "P True" in looked
