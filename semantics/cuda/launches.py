@@ -317,7 +317,7 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
     pasting = unit.macros.saying(pastes)
     named = re.compile(rb'"(?:%b|_Z\w*%b\w*)"' % (kernel.encode(), kernel.encode()))  # as drivers launch it
     for file in own_files(unit):
-        if named.search(unit.text(file)):
+        if named.search(_without_dispatches(unit, unit.text(file))):
             return False
         tokens = unit.code(file)
         if any(
@@ -333,6 +333,24 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
             if word == kernel and place not in same and not _idle(tokens, i):
                 return False
     return True
+
+
+_DISPATCHED: Final = re.compile(
+    rb'\b(AT_DISPATCH_\w+|[A-Z0-9_]*DISPATCH[A-Z0-9_]*)\s*\((?:[^"()]|\((?:[^"()]|\([^"()]*\))*\))*,\s*(?:\\\s*)?"\w+"'
+)
+"""A macro that dispatches over types, up to the name that it says where it fails."""
+
+
+def _without_dispatches(unit: Unit, text: bytes) -> bytes:
+    """A text without the names that PyTorch's macros are passed, or those that are taken for such."""
+    own = {d.name for d in unit.macros.own if d.file in own_files(unit)}
+
+    def kept(m: re.Match[bytes]) -> bytes:
+        name = m[1].decode()
+        chosen = name not in unit.macros.chosen or b"AT_DISPATCH" in unit.macros.texts[name]
+        return b"" if name in unit.macros.texts and name not in own and chosen else m[0]
+
+    return _DISPATCHED.sub(kept, text)
 
 
 @lru_cache(maxsize=UNITS)

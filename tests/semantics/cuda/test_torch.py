@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -46,11 +47,11 @@ NESTED: Final = f"""AT_DISPATCH_SWITCH(x.scalar_type(), "s", AT_DISPATCH_CASE(at
     ("dispatch", "types"),
     [
         (f'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "s", ({LAUNCH}));', "double, float"),
-        (f'AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.type(), "s", {LAUNCH});', "double, float, half"),
+        (f'AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.type(), "scale", {LAUNCH});', "double, float, half"),
         (f'AT_DISPATCH_FLOATING_TYPES_AND2({HALVES}, x.type(), "s", {LAUNCH});', "double, float, half, __nv_bfloat16"),
         (f'AT_DISPATCH_INTEGRAL_TYPES(x.type(), "s", {LAUNCH});', "unsigned char, signed char, int, long long, short"),
         (NESTED, "int, long long"),
-        (f'MY_DISPATCH_HALF_TYPES(x.type(), "s", {LAUNCH});', "float, half, __nv_bfloat16"),
+        (f'MY_DISPATCH_HALF_TYPES(x.type(), "scale", {LAUNCH});', "float, half, __nv_bfloat16"),
         (
             f'DISPATCH_INTS(at::ScalarType(x.type()), "s", {LAUNCH});',
             "unsigned char, signed char, int, long long, short",
@@ -62,6 +63,16 @@ def test_a_dispatch_makes_an_instance_of_each_of_its_types(here: Write, dispatch
     path, macro = here(SCALE.replace("DISPATCH", dispatch)), dispatch.partition("(")[0]
     found = choices(path)
     assert [choice.name for choice in found] == [f"scale<{t}>" for t in types.split(", ")]
+    if '"scale"' in dispatch:  # a name for errors, by which nothing is launched
+        assert read_cuda(path, instantiate=found[0].instantiate).block == (256, 1, 1)
+        own = path.replace("x.cu", "y.cu")
+        Path(own).write_text(
+            Path(path)
+            .read_text()
+            .replace(macro, "MINE_DISPATCH")
+            .replace('#include "gone.h"', f"#define MINE_DISPATCH(T, N, ...) drive(N); {macro}(T, N, __VA_ARGS__)")
+        )
+        assert read_cuda(own, instantiate=found[0].instantiate).block is None
     if not macro.startswith("AT_"):
         of = "integers" if "unsigned char" in types else "float, half and __nv_bfloat16"
         notes = read_cuda(path, instantiate=found[0].instantiate).remarks
