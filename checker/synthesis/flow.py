@@ -354,7 +354,8 @@ class _Analysis(Analysis):
 
     def merged(self, item: Branch, before: P, a: P, b: P) -> P:
         """The join of both sides of a branch, with what they say of a variable together: that it is the minimum or
-        maximum of what it is after either, or between those."""
+        maximum of what it is after either, or between those. Where one side says what it is, it may be the end of what
+        the other side says."""
         facts = self.join(a, b)
         changed = written(strip((item,)))
         known = {x: d for x in changed if (d := _definition(x, before)) is not None}
@@ -362,15 +363,16 @@ class _Analysis(Analysis):
         found: list[Expr] = []
         for x in sorted(changed):
             sides = [d for side in (a, b) if (d := _definition(x, side)) is not None and of_expr(d) is not None]
-            told = len(sides) == 2 and not any(local_vars(d) & changed for d in sides)
+            told = not any(local_vars(d) & changed for d in sides)
             if not told or self.sigma.locals[x] != INT or _definition(x, facts) is not None:
                 continue
-            d, e = sides
-            extreme = _extreme(cond, d, e)
+            extreme = _extreme(cond, *sides) if len(sides) == 2 else None
             if extreme is not None:
-                found.append(Op("==", (Var(x), Op(extreme, (d, e)))))
-            else:
-                found += [Op(op, (Var(x), _either(d, e, up))) for op, up in ((">=", False), ("<=", True))]
+                found.append(Op("==", (Var(x), Op(extreme, (*sides,)))))
+            elif sides:
+                found += [
+                    Op(op, (Var(x), _either(sides[0], sides[-1], up))) for op, up in ((">=", False), ("<=", True))
+                ]
         if any(local_vars(flag) & changed for flag in self.flags):
             found += [c for one, other in ((a, b), (b, a)) for c in flags.kept(self.flags, one, other, self.sigma)]
         return conj((*facts, *(c for c in found if self.entails(a, c) and self.entails(b, c))), self.sigma)

@@ -155,6 +155,7 @@ def test_a_join_keeps_what_both_sides_show() -> None:
         ("x <- tid.x + 4; if (x > n - 1) { x <- n - 1; }", "x <= n - 1 && x == min(n - 1, tid.x + 4)"),
         ("x <- n; if (x < 2) { x <- 0; }", "x <= max(0, n) && x >= min(0, n)"),
         ("if (n < 16) { x <- y; y <- 2; } else { x <- 4; }", "true"),
+        ("x <- 0; if (n > 2) { x <- 2; } if (n > 4) { x <- 4; }", "x <= 4 && x >= 0"),
     ],
 )
 def test_what_a_variable_is_after_either_side(body: str, p: str) -> None:
