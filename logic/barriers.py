@@ -9,6 +9,8 @@ unsafe `sync` rests on an assumption.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Final
 
 from logic.syntax import Assign, Expr, If, Read, Seq, Stmt, Sync, Tid, Var, While, statements, subterms, written
@@ -16,7 +18,10 @@ from logic.syntax import Assign, Expr, If, Read, Seq, Stmt, Sync, Tid, Var, Whil
 Shared = frozenset[str]
 
 MAX_NESTING: Final = 8
-"""Loops with barriers nested deeper than this are not analysed: their barriers count as unproved."""
+"""Loops nested deeper than this are not analysed: their barriers count as unproved, what they write as not shared."""
+
+MAX_WORK: Final = 100_000
+"""Statements that are looked at, one in a loop as often as that takes: past these a part of a block may go any way."""
 
 
 def unproved_barriers(body: Stmt, stable: frozenset[str]) -> list[int]:
@@ -24,7 +29,7 @@ def unproved_barriers(body: Stmt, stable: frozenset[str]) -> list[int]:
     stable arrays hold is the same for all threads: nothing writes to them while the kernel runs."""
     unsafe: set[int] = set()
     if _barriers(body):
-        _walk(body, frozenset(), stable, True, 0, 0, unsafe)
+        _walk(body, frozenset(), stable, True, 0, 0, unsafe, repeat(True, MAX_WORK))
     return sorted(unsafe)
 
 
@@ -43,18 +48,26 @@ def _agreed(e: Expr, shared: Shared, stable: frozenset[str]) -> bool:
 
 
 def _walk(
-    s: Stmt, shared: Shared, stable: frozenset[str], together: bool, first: int, depth: int, unsafe: set[int]
+    s: Stmt,
+    shared: Shared,
+    stable: frozenset[str],
+    together: bool,
+    first: int,
+    depth: int,
+    unsafe: set[int],
+    left: Iterator[bool],
 ) -> Shared:
     """The variables that all threads of the block agree on after s; `unsafe` gets the numbers of barriers in s that are
     not proved.
 
-    together: whether all threads of the block are here;  first: the number of the first barrier in s.
-    A loop's body is walked until what is shared at its head no longer shrinks; one without barriers is not looked into.
+    together: whether all threads of the block are here;  first: the number of the first barrier in s;  left: true for
+    as many statements as may be looked at. A loop's body is walked until what is shared at its head no longer shrinks.
     """
+    together = next(left, False) and together
     match s:
         case Seq(stmts):
             for t in stmts:
-                shared = _walk(t, shared, stable, together, first, depth, unsafe)
+                shared = _walk(t, shared, stable, together, first, depth, unsafe, left)
                 first += _barriers(t)
         case Assign(x, e):
             return shared | {x} if together and _agreed(e, shared, stable) else shared - {x}
@@ -63,17 +76,15 @@ def _walk(
                 unsafe.add(first)
         case If(cond, then, orelse):
             agreed = together and _agreed(cond, shared, stable)
-            after = _walk(then, shared, stable, agreed, first, depth, unsafe)
-            after &= _walk(orelse, shared, stable, agreed, first + _barriers(then), depth, unsafe)
+            after = _walk(then, shared, stable, agreed, first, depth, unsafe, left)
+            after &= _walk(orelse, shared, stable, agreed, first + _barriers(then), depth, unsafe, left)
             return after if agreed else after - written(then) - written(orelse)
-        case While(_, body) if not _barriers(body):
-            return shared - written(body)
         case While(cond, body):
-            while True:
-                agreed = together and depth < MAX_NESTING and _agreed(cond, shared, stable)
-                after = shared & _walk(body, shared, stable, agreed, first, depth + 1, unsafe)
-                after = after if agreed else after - written(body)
+            while together and depth < MAX_NESTING and _agreed(cond, shared, stable):
+                after = shared & _walk(body, shared, stable, True, first, depth + 1, unsafe, left)
                 if after == shared:
-                    break
-                shared = after
+                    return shared
+                shared, together = after, next(left, False)
+            unsafe |= {*range(first, first + _barriers(body))}
+            return shared - written(body)
     return shared
