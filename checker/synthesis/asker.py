@@ -38,8 +38,9 @@ class Asker:
     a `blunt` one of no access either.
 
     `hurried` says whether a question was answered by less than all oracles. While a bound is `missing`, solvers are
-    asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question. The
-    first flow took the seconds `flowed`, before the start.
+    asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question; of
+    others solvers are asked only where a bound may be `backed` by their word: no certificate shows it. The first flow
+    took the seconds `flowed`, before the start.
     """
 
     oracle: Oracles
@@ -48,6 +49,7 @@ class Asker:
     clock: Clock = time.process_time
     plain: bool = False
     blunt: bool = False
+    backed: bool = False
     hurried: bool = False
     missing: bool = False
     capped: frozenset[Access] = frozenset()
@@ -95,5 +97,5 @@ class Asker:
             pace = "plain" if self.plain else "quick"
         if self.blunt or (self.plain and pace == "known") or (what, array, index) in self.capped:
             return context.hardware.warp * one_access(what, context.sigma.arrays[array], context.hardware)
-        with self.oracle.at(pace):
+        with self.oracle.at(pace if self.backed or pace != "all" else "quick"):
             return self.oracle.least(what, p, x, array, index, context)

@@ -106,7 +106,7 @@ def find_bounds(
     start = time.perf_counter()
     if seconds is None:
         seconds, clock = limits.BOUND_SECONDS, time.process_time
-    searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock, check)
+    searches = Searches(outline, oracle, hinted, search, per, book, seconds, clock, check, backed)
     own = book is not SOUND or outline.body != bare(outline.kernel.body)
     ordered = sorted(metrics, key=lambda m: len(m.fixed) + len(m.counted))
     costly = [metric for metric in ordered if own or charges(metric, outline.kernel)]
@@ -166,6 +166,7 @@ class Searches:
         seconds: float,
         clock: Clock,
         check: Check | None = None,
+        backed: bool = False,
     ) -> None:
         self._prove, self._check, self._kernel = Remembered(), check, outline.kernel
         self._clock, self._start, self._seconds = clock, clock(), seconds
@@ -175,7 +176,7 @@ class Searches:
         """Counts of accesses of which the second checker is left in the dark, whatever evidence was looked for."""
 
         def named(*, plain: bool, blunt: bool = False) -> Finder:
-            asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt)
+            asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt, backed)
             search = Finder(outline, asker, hinted, engine, per, book)
             asker.start = clock()
             asker.flowed = asker.start - self._start

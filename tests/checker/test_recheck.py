@@ -117,7 +117,7 @@ def written(name: str, scope: Any = "warp", block: Any = (32, 1, 1)) -> dict[str
     """The certificates of a program, by metric."""
     k = kernel(PROGRAMS[name])
     context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], Launch(block), scope)
-    found = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles())
+    found = find_bounds(Outline(k, context, bare(k.body)), tuple(METRICS.values()), Oracles(), backed=True)
     return {r.metric.name: certificate.canonical(r.second.document) for r in found if r.second is not None}
 
 
