@@ -1362,7 +1362,26 @@ class Lanes:
     @cached_property
     def warps(self) -> list[list[Values]]:
         """The values of tid in threads that P allows together: by warps, and in parts by what i == n - 1 and the like
-        say. A fact of which nothing is known at the ends and in the middle of a warp excludes nobody there."""
+        say."""
+        found = self._allowed(() if self.nobody else self.shape[1])
+        for atom in (alone(f) for f, _ in self.local):
+            if atom[:2] == ("op", "=="):
+                found = [part for warp in found for part in self._parts(atom[2], warp)]
+        return found
+
+    @cached_property
+    def runs(self) -> list[list[Values]]:
+        """Threads with each tid.x that those of a warp may have, whatever tid.y and tid.z are: a part of a row of x
+        threads, or the end of one and the beginning of the next. Where x is less than a warp has, its threads have
+        0 .. x - 1, which is in a part of a row."""
+        size, x = self.program.hardware["warp"], self.known["param", "blockDim.x"]
+        found = [[single("row", "run") + i for i in range(size)]]
+        found += [[x + i - n if i < n else i - n for i in range(size)] for n in range(1, size)]
+        return self._allowed([[{TIDS[0]: i} for i in run] for run in found])
+
+    def _allowed(self, groups: Iterable[list[Values]]) -> list[list[Values]]:
+        """The threads that P allows, in a warp each. A fact of which nothing is known at the ends and in the middle of
+        a warp excludes nobody there."""
         worth = cache(lambda f, *values: self.value(f, dict(values)))
 
         def at(thread: Values, f: Potential, own: frozenset[Atom]) -> Potential:
@@ -1370,7 +1389,7 @@ class Lanes:
             return worth(f, *[(leaf, thread.get(leaf, single(*leaf))) for leaf in own])
 
         found: list[list[Values]] = []
-        for warp in () if self.nobody else self.shape[1]:
+        for warp in groups:
             spend(len(warp))
             left = [thread | {LANE: i} for i, thread in enumerate(warp)]
             for fact in self.local:
@@ -1378,9 +1397,6 @@ class Lanes:
                 if any(isinstance(at(thread, *fact), int) for thread in some):
                     left = [thread for thread in left if at(thread, *fact) != 0]
             found.append(left)
-        for atom in (alone(f) for f, _ in self.local):
-            if atom[:2] == ("op", "=="):
-                found = [part for warp in found for part in self._parts(atom[2], warp)]
         return found
 
     def _parts(self, d: Potential, warp: list[Values]) -> list[list[Values]]:
@@ -1461,8 +1477,20 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
-        most, lanes = 0, max(1, array.phase // array.width)
-        for warp, values in zip(self.warps, self._values(index, self.warps, self.together), strict=True):
+        lanes = max(1, array.phase // array.width)
+        most = self._most(array, index, window, enough, lanes, self.warps)
+        if most <= enough or self.shape[0] or lanes < self.program.hardware["warp"]:
+            return most
+        v = self.value(self.program.worth(index), self.known, self.together)
+        if not leaves(v) <= (self.shared | {TIDS[0]}) - {WARP} or any(atom[0] == "unknown" for atom in atoms(v)):
+            return most
+        return min(most, self._most(array, index, window, enough, lanes, self.runs))
+
+    def _most(
+        self, array: Array, index: Expr, window: range, enough: int, lanes: int, warps: list[list[Values]]
+    ) -> int:
+        most = 0
+        for warp, values in zip(warps, self._values(index, warps, self.together), strict=True):
             phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
             for thread, v in zip(warp, values, strict=True):
                 phases[int(offset(thread[LANE])) // lanes][v] = None

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from math import gcd, prod
+from math import gcd, inf, prod
 
 from checker.oracles.counts import Count, What, span_count, worst
 from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, split, terms_of
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
 from logic.facts import congruences
-from logic.metrics import by_phase
+from logic.metrics import by_phase, lanes_at_once
 from logic.operators import COMPARISONS
 from logic.potentials import ELEMENT
 from logic.syntax import BOOL, FALSE, GHOST, TRUE, WARP_INDEX, Array, Const, Expr, Op, Param, Read, Tid, Var, subterms
@@ -227,6 +227,21 @@ class View:
             if isinstance(f, Op) and f.op == "==":
                 active = [part for warp in active for part in self._parts(f, warp)]
         return [warp for warp in active if warp]
+
+    @cached_property
+    def runs(self) -> list[list[Lane]] | None:
+        """Threads of which those of a warp have the threadIdx.x, if nothing is known of threadIdx.y and threadIdx.z: in
+        a block of any size a warp has the end of one row and the beginning of the next, or a part of one row; or, where
+        rows are short, a part of such a part, more than once. None where more is known of the rows."""
+        x, size = self.dims[0], self.hardware.warp
+        if self.threads is not None or self.in_rows or x is None:
+            return None
+        first = self.atoms.atom(("run",), 0)
+        found = [[plus(first, i) for i in range(size)]]
+        found += [[plus(x, i - n) if i < n else i - n for i in range(size)] for n in range(1, size)]
+        rows = [[Lane({"x": i, "y": None, "z": None}, 0) for i in row] for row in found]
+        rows = [[lane for lane in row if all(self.value(f, lane) != 0 for f in self._facts)] for row in rows]
+        return [row for row in rows if row]
 
     def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
         """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many
@@ -443,11 +458,22 @@ class View:
 
     def count(self, what: What, array: str, index: Expr, span: int = 0) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
+        found = self._count(self.warps, what, array, index, span)
+        at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
+        runs = self.runs if found.n > 1 and at_once else None
+        if runs is None or any(self.value(index, lane) is None for run in runs for lane in run):
+            return found
+        return min(found, self._count(runs, what, array, index, span, found.n), key=lambda count: count.n)
+
+    def _count(
+        self, warps: list[list[Lane]], what: What, array: str, index: Expr, span: int, less: float = inf
+    ) -> Count:
+        """The same in some warps; whatever is no `less` may be more."""
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
         each = span_count(what, here, self.hardware, span)
-        for warp in self.warps:
+        for warp in warps:
             values = [self.value(index, lane) for lane in warp]
             if None in values:
                 values = [self.value(index, _single(lane, i)) for i, lane in enumerate(warp)]
@@ -464,6 +490,8 @@ class View:
             found = parts[0] if len(parts) == 1 else _in_turn(parts)
             if found.n > most.n or (found.n == most.n and found.loose <= most.loose):
                 most = found
+            if most.n >= less:
+                break
         return most
 
 

@@ -1550,7 +1550,9 @@ RANK: Final = ("+", ("*", ("+", ("*", "tz", "blockDim.y"), "ty"), "blockDim.x"),
         (("+", ("*", "ty", "blockDim.x"), "t"), [None, None, None], 32),
         (("+", ("*", "ty", 12), "t"), [12, None, 1], 1),
         (("+", ("*", "ty", 13), "t"), [12, None, 1], 32),
-        ("t", [None, None, None], 32),
+        ("t", [None, None, None], 2),
+        (("+", "t", "ty"), [None, None, None], 32),
+        (("+", "t", "j"), [None, None, None], 32),
     ],
 )
 @pytest.mark.parametrize("scope", ["warp", "block"])
@@ -1559,6 +1561,49 @@ def test_threads_of_a_warp_are_next_to_each_other_in_any_block(
 ) -> None:
     view = lanes(block=block, scope=scope)
     assert view.most(view.program.arrays["S"], e(index)) == conflicts
+
+
+def at_thread(term: Any, store: dict[str, int]) -> int:
+    if isinstance(term, tuple):
+        a, b = (at_thread(part, store) for part in term[1:])
+        made = {"+": a + b, "-": a - b, "*": a * b, "%": a % (b or 1), "/": a // (b or 1), "<": a < b, "==": a == b}
+        return int(made[term[0]])
+    return store[term] if isinstance(term, str) else int(term)
+
+
+WIDTHS: Final = (1, 5, 17, 31, 33, 40, 65)
+
+
+@pytest.mark.parametrize(
+    ("index", "facts", "sectors", "conflicts"),
+    [
+        ("t", (), 6, 2),
+        (("*", 2, "t"), (), 10, 3),
+        (("+", ("*", "n", "blockDim.x"), "t"), (), 7, 2),
+        (("-", ("-", "blockDim.x", 1), "t"), (), 6, 2),
+        (("%", "t", 8), (), 3, 9),
+        (("*", 8, ("/", "t", 4)), (), 32, 9),
+        ("t", (("==", ("%", "t", 2), 0),), 6, 2),
+        ("t", (("<", "t", 4),), 6, 2),
+        (("*", "t", "n"), (), 32, 32),
+    ],
+)
+def test_the_columns_of_a_warp_in_blocks_of_any_size(index: Any, facts: Any, sectors: int, conflicts: int) -> None:
+    """Against the warps of blocks of many sizes, and in blocks whose width alone is known."""
+    for block in ([None, None, None], [34, None, 1])[: 1 if sectors == conflicts else 2]:
+        view = lanes(*facts, block=block)
+        most = {name: view.most(view.program.arrays[name], e(index)) for name in "GS"}
+        if block[0] is None:
+            assert most == {"G": sectors, "S": conflicts}
+        for width in WIDTHS if block[0] is None else (block[0],):
+            rows = [{"t": k % width, "blockDim.x": width} for k in range(32 * width)]
+            for n, first in product((1, 8), range(0, len(rows), 32)):
+                warp = [row | {"n": n} for row in rows[first : first + 32]]
+                found = {at_thread(index, t) for t in warp if all(at_thread(fact, t) for fact in facts)}
+                for name, array in view.program.arrays.items():
+                    units = {array.stride * i // array.unit for i in found}
+                    real = max(Counter(u % array.banks for u in units).values(), default=0)
+                    assert real <= most.get(name, 32), f"{name}: {real} in blocks of width {width}, n = {n}"
 
 
 @pytest.mark.parametrize(("block", "conflicts"), [([64, 1, 1], 1), ([None, 1, 1], 1), ([64, 2, 1], 32)])
@@ -1585,16 +1630,10 @@ def test_an_unknown_number_is_the_same_for_all_lanes(name: str, index: Any) -> N
     view = lanes(block=[16, 2, 1])
     array = view.program.arrays[name]
 
-    def worth(term: Any, store: dict[str, int]) -> int:
-        if isinstance(term, tuple):
-            a, b = (worth(part, store) for part in term[1:])
-            return a + b if term[0] == "+" else a * b if term[0] == "*" else a % b
-        return store[term] if isinstance(term, str) else int(term)
-
     most = 0
     period = array.unit * array.banks // array.stride
     for n, m in product(range(128, 128 + period), range(period)):  # rows do not meet
-        found = {worth(index, {"n": n, "m": m, "t": k % 16, "ty": k // 16}) for k in range(32)}
+        found = {at_thread(index, {"n": n, "m": m, "t": k % 16, "ty": k // 16}) for k in range(32)}
         units = {array.stride * i // array.unit for i in found}
         most = max(most, *Counter(u % array.banks for u in units).values())
     assert most <= view.most(array, e(index)) <= view.most(array, e(index), enough=32)
@@ -1716,7 +1755,7 @@ def test_base_values_have_no_arithmetic() -> None:
         (lanes(("==", ("*", "t", ("+", "n", 1)), "m")), ("*", 8, "t"), 32),
         (lanes(("<=", "t", "n")), ("*", 8, "t"), 32),
         (lanes(block=[None, 1, 1]), "t", 4),
-        (lanes(block=[None, None, 1]), "t", 32),
+        (lanes(block=[None, None, 1]), "t", 6),
     ],
 )
 def test_sectors(view: Lanes, index: Any, reads: int) -> None:

@@ -64,8 +64,8 @@ def reads(p: str, index: str, n: int, x: str = "", array: str = "G") -> AtMost:
         (ONE_WARP, "i >= 0", "8 * n + i % 8", 1),
         (ONE_WARP, "", "G[i] & 15", 2),
         # what lanes share, and where the rest of a sum begins and ends
-        (ANY, "x == tid.x; x * 4 < 768", "((n * 3 >> 2) + x)", 25),
-        (ANY, "x == tid.x; x * 4 < 768; x >= 8", "8 * (n * 3 >> 2) + x", 23),
+        (ANY, "x == tid.x + tid.y; x * 4 < 768", "((n * 3 >> 2) + x)", 25),
+        (ANY, "x == tid.x + tid.y; x * 4 < 768; x >= 8", "8 * (n * 3 >> 2) + x", 23),
         (ONE_WARP, "i == (y >> m & 15); x == i + 8", "8 * n + x", 2),
         # signs, which no literal says
         (ANY_ROW, "x == blockIdx.x * blockDim.x + tid.x; blockDim.x % 32 == 0", "x % 32", 4),

@@ -346,7 +346,8 @@ def test_symbolic_blocks() -> None:
     assert not uniform(TY, (None, None, 1))
     assert reads("A", op("*", K, 7), (None, None, None)) == 1
     assert reads("D", K, (None, None, None)) == 1
-    assert reads("A", TX, (None, None, None)) == 32
+    assert reads("A", TX, (None, None, None)) == 6
+    assert reads("A", op("+", TX, TY), (None, None, None)) == 32
     assert reads("A", TX, (None, None, None), op("==", TX, 0)) == 1
     linear = op("+", TX, op("*", Param("blockDim.x"), op("+", TY, op("*", Param("blockDim.y"), Tid("z")))))
     assert reads("A", linear, (None, None, None)) == 4
