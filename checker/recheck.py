@@ -181,9 +181,6 @@ def misfit(value: Json, shape: Any) -> str | None:
     if isinstance(shape, range):
         return None if type(value) is int and value in shape else ""
     if isinstance(shape, list) and type(value) is tuple:
-        names = shape[0] if isinstance(shape[0], frozenset) else frozenset()
-        if all(type(part) is str and part in names for part in value):
-            return None
         shape = tuple(shape) * len(value)
     match shape:
         case dict() | tuple() if type(value) is type(shape):
@@ -220,10 +217,8 @@ def rational(text: str) -> Rational:
 def frozen(value: Json) -> Json:
     """JSON with tuples for lists."""
     if isinstance(value, dict):
-        return {name: frozen(part) if isinstance(part, list | dict) else part for name, part in value.items()}
-    if isinstance(value, list):
-        return tuple([frozen(part) if isinstance(part, list | dict) else part for part in value])
-    return value
+        return {name: frozen(part) for name, part in value.items()}
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
 # --- potentials -------------------------------------------------------------------------------------------------------
@@ -687,6 +682,11 @@ class Array(NamedTuple):
     unit: int  # what is counted, in bytes: a sector, or a word
     banks: int  # words are counted by bank; 1 for sectors
     phase: int = LARGEST  # bytes that lanes access at once: the first ones, then as many more
+
+    @property
+    def lanes(self) -> int:
+        """The lanes that access it at once."""
+        return max(1, self.phase // self.width)
 
 
 class Contract(NamedTuple):
@@ -1477,19 +1477,17 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
-        lanes = max(1, array.phase // array.width)
-        most = self._most(array, index, window, enough, lanes, self.warps)
-        if most <= enough or self.shape[0] or lanes < self.program.hardware["warp"]:
+        most = self._most(array, index, window, enough, self.warps)
+        if most <= enough or self.shape[0] or array.lanes < self.program.hardware["warp"]:
             return most
         v = self.value(self.program.worth(index), self.known, self.together)
         if not leaves(v) <= (self.shared | {TIDS[0]}) - {WARP} or any(atom[0] == "unknown" for atom in atoms(v)):
             return most
-        return min(most, self._most(array, index, window, enough, lanes, self.runs))
+        return min(most, self._most(array, index, window, enough, self.runs))
 
-    def _most(
-        self, array: Array, index: Expr, window: range, enough: int, lanes: int, warps: list[list[Values]]
-    ) -> int:
-        most = 0
+    def _most(self, array: Array, index: Expr, window: range, enough: int, warps: list[list[Values]]) -> int:
+        """The same in some warps."""
+        most, lanes = 0, array.lanes
         for warp, values in zip(warps, self._values(index, warps, self.together), strict=True):
             phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
             for thread, v in zip(warp, values, strict=True):
@@ -1876,9 +1874,7 @@ class Checker(Program):
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
             rows, sizes = self.tables[TABLES[kind]], self.sizes[TABLES[kind]]
-            if type(value) is not int or not 0 <= value < len(rows):
-                fitted(value, range(len(rows)), letter)  # says so
-            found = rows[value]
+            found = rows[fitted(value, range(len(rows)), letter)]
             spend(sizes[value])  # to be compared, and looked up
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
