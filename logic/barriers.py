@@ -9,7 +9,6 @@ unsafe `sync` rests on an assumption.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import repeat
 from typing import Final
 
@@ -28,8 +27,43 @@ def unproved_barriers(body: Stmt, stable: frozenset[str]) -> list[int]:
     """The numbers, from 0 in program order, of the barriers in a body that a part of a block may reach alone. What
     stable arrays hold is the same for all threads: nothing writes to them while the kernel runs."""
     unsafe: set[int] = set()
+    left = repeat(True, MAX_WORK)
+
+    def walk(s: Stmt, shared: Shared, together: bool, first: int, depth: int) -> Shared:
+        """The variables that all threads of the block agree on after s; `unsafe` gets the numbers of barriers in s that
+        are not proved.
+
+        together: whether all threads of the block are here;  first: the number of the first barrier in s.
+        A loop's body is walked until what is shared at its head no longer shrinks.
+        """
+        together = next(left, False) and together
+        match s:
+            case Seq(stmts):
+                for t in stmts:
+                    shared = walk(t, shared, together, first, depth)
+                    first += _barriers(t)
+            case Assign(x, e):
+                return shared | {x} if together and _agreed(e, shared, stable) else shared - {x}
+            case Sync():
+                if not together:
+                    unsafe.add(first)
+            case If(cond, then, orelse):
+                agreed = together and _agreed(cond, shared, stable)
+                after = walk(then, shared, agreed, first, depth)
+                after &= walk(orelse, shared, agreed, first + _barriers(then), depth)
+                return after if agreed else after - written(then) - written(orelse)
+            case While(cond, body):
+                while together and depth < MAX_NESTING and _agreed(cond, shared, stable):
+                    after = shared & walk(body, shared, True, first, depth + 1)
+                    if after == shared:
+                        return shared
+                    shared, together = after, next(left, False)
+                unsafe.update(range(first, first + _barriers(body)))
+                return shared - written(body)
+        return shared
+
     if _barriers(body):
-        _walk(body, frozenset(), stable, True, 0, 0, unsafe, repeat(True, MAX_WORK))
+        walk(body, frozenset(), True, 0, 0)
     return sorted(unsafe)
 
 
@@ -45,46 +79,3 @@ def _agreed(e: Expr, shared: Shared, stable: frozenset[str]) -> bool:
         or (isinstance(t, Var) and t.name not in shared)
         for t in subterms(e)
     )
-
-
-def _walk(
-    s: Stmt,
-    shared: Shared,
-    stable: frozenset[str],
-    together: bool,
-    first: int,
-    depth: int,
-    unsafe: set[int],
-    left: Iterator[bool],
-) -> Shared:
-    """The variables that all threads of the block agree on after s; `unsafe` gets the numbers of barriers in s that are
-    not proved.
-
-    together: whether all threads of the block are here;  first: the number of the first barrier in s;  left: true for
-    as many statements as may be looked at. A loop's body is walked until what is shared at its head no longer shrinks.
-    """
-    together = next(left, False) and together
-    match s:
-        case Seq(stmts):
-            for t in stmts:
-                shared = _walk(t, shared, stable, together, first, depth, unsafe, left)
-                first += _barriers(t)
-        case Assign(x, e):
-            return shared | {x} if together and _agreed(e, shared, stable) else shared - {x}
-        case Sync():
-            if not together:
-                unsafe.add(first)
-        case If(cond, then, orelse):
-            agreed = together and _agreed(cond, shared, stable)
-            after = _walk(then, shared, stable, agreed, first, depth, unsafe, left)
-            after &= _walk(orelse, shared, stable, agreed, first + _barriers(then), depth, unsafe, left)
-            return after if agreed else after - written(then) - written(orelse)
-        case While(cond, body):
-            while together and depth < MAX_NESTING and _agreed(cond, shared, stable):
-                after = shared & _walk(body, shared, stable, True, first, depth + 1, unsafe, left)
-                if after == shared:
-                    return shared
-                shared, together = after, next(left, False)
-            unsafe |= {*range(first, first + _barriers(body))}
-            return shared - written(body)
-    return shared
