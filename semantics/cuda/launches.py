@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from semantics.cuda.clang import UNITS, Node, Unit
-from semantics.cuda.macros import pastes
+from semantics.cuda.macros import FIRST_ARGUMENT, pastes
 from semantics.cuda.mentions import (
     Token,
     assignment,
@@ -335,9 +335,7 @@ def _complete(unit: Unit, kernel: str, launches: Sequence[Launch]) -> bool:
     return True
 
 
-_DISPATCHED: Final = re.compile(
-    rb'\b(AT_DISPATCH_\w+|[A-Z0-9_]*DISPATCH[A-Z0-9_]*)\s*\((?:[^"()]|\((?:[^"()]|\([^"()]*\))*\))*,\s*(?:\\\s*)?"\w+"'
-)
+_DISPATCHED: Final = re.compile(rf'\b(AT_DISPATCH_\w+|[A-Z0-9_]*DISPATCH[A-Z0-9_]*)\s*{FIRST_ARGUMENT}"\w+"'.encode())
 """A macro that dispatches over types, up to the name that it says where it fails."""
 
 

@@ -11,6 +11,9 @@ from typing import Final
 SPLICE: Final = re.compile(rb"\\[ \t\v\f]*\r?\n")
 """A backslash at the end of a line, which joins two lines to one."""
 
+FIRST_ARGUMENT: Final = r'\((?:[^"()]|\((?:[^"()]|\([^"()]*\))*\))*,\s*(?:\\\s*)?'
+"""From the parenthesis after a macro that is used to its second argument, or a later one: no string is between."""
+
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 

@@ -26,7 +26,7 @@ from semantics.cuda.inherited import lines as inherited_lines
 from semantics.cuda.inputs import note, since, sought, telling
 from semantics.cuda.libclang import MISSING
 from semantics.cuda.lines import Source
-from semantics.cuda.macros import SPLICE
+from semantics.cuda.macros import FIRST_ARGUMENT, SPLICE
 from semantics.cuda.nested import with_calls
 from semantics.cuda.places import is_shared
 from semantics.cuda.precompiled import precompiled
@@ -272,20 +272,16 @@ def _thought(request: Request, data: bytes) -> Request:
     return replace(request, dispatches=tuple(dict.fromkeys(_dispatches(unit))))
 
 
-_INSIDE: Final = r'(?:[^"()]|\((?:[^"()]|\([^"()]*\))*\))*,\s*(?:\\\s*)?'
-"""The first argument of a macro that is used, up to the second one."""
-
-
 def _dispatches(unit: Unit) -> Iterator[str]:
     """The macros that are used as some which choose types or constants, `DISPATCH(x.scalar_type(), "f", ..)` and
     `IS_SWITCH(x > 0, Is, [&] ..)`, and that nothing defines."""
     texts = [*map(unit.text, (unit.path, *unit.included()))]
     for e in unit.errors:
         if (m := _DISPATCH.search(e.message)) and _PYTORCH in unit.included():
-            used = re.compile(rf'\b{m[1]}\s*\({_INSIDE}"'.encode())
+            used = re.compile(rf'\b{m[1]}\s*{FIRST_ARGUMENT}"'.encode())
             yield from (m[1] for _ in filter(used.search, texts))
         elif m := _QUOTED.search(e.message):
-            used = re.compile(rf"\b([A-Z][A-Z0-9_]*_SWITCH)\s*\({_INSIDE}{m[1]}\s*,\s*(?:\\\s*)?\[".encode())
+            used = re.compile(rf"\b([A-Z][A-Z0-9_]*_SWITCH)\s*{FIRST_ARGUMENT}{m[1]}\s*,\s*(?:\\\s*)?\[".encode())
             found = (found[1].decode() for found in map(used.search, texts) if found)
             yield from (name for name in found if name not in unit.macros.texts)
 

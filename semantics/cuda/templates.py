@@ -287,11 +287,9 @@ def _last_name(text: str) -> str:
 def _mentioned(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]:
     """Instances that are mentioned and not launched where they are: `{k<1>, &k<2>}`."""
     for name in dict.fromkeys(k.name for k in templates):
-        for m in re.finditer(rf"(?:\w+\s*::\s*)*\b{re.escape(name)}\s*(?=<(?!<))", text):
-            end = _closed(text, m.end())
-            if end is None or text[end:].lstrip()[:1] not in (",", "}", ")", ";"):
-                continue
-            yield (_scope(text, m.start()) or ""), f"static auto *@ = &{text[m.start() : end]};".replace("\n", " ")
+        for start, _, end in _with_arguments(name, text):
+            if text[end:].lstrip()[:1] in (",", "}", ")", ";"):
+                yield (_scope(text, start) or ""), f"static auto *@ = &{text[start:end]};".replace("\n", " ")
 
 
 def _launched(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]:
@@ -299,11 +297,10 @@ def _launched(templates: Sequence[Node], text: str) -> Iterator[tuple[str, str]]
     before: `k<1><<<grid, block>>>`."""
     for template in templates:
         after = "<<<" if is_kernel(template) else "("
-        for m in re.finditer(rf"\b{re.escape(template.name)}\s*(?=<(?!<))", text):
-            end = _closed(text, m.end())
-            if end is not None and text[end:].lstrip().startswith(after):
-                given = text[m.end() : end].replace("\n", " ")
-                yield _namespaces(text, m.start()), f"static auto *@ = &{qualified(template)}{given};"
+        for start, at, end in _with_arguments(template.name, text):
+            if text[end:].lstrip().startswith(after):
+                given = text[at:end].replace("\n", " ")
+                yield _namespaces(text, start), f"static auto *@ = &{qualified(template)}{given};"
 
 
 def _lost(unit: Unit, templates: Sequence[Node]) -> list[Node]:
@@ -319,6 +316,14 @@ def _lost(unit: Unit, templates: Sequence[Node]) -> list[Node]:
             break
         found += [f for f in more if f not in found]
     return found
+
+
+def _with_arguments(name: str, text: str) -> Iterator[tuple[int, int, int]]:
+    """Where a name stands with arguments of a template: from its namespaces on, those arguments, and their end."""
+    for m in re.finditer(rf"(?:\w+\s*::\s*)*\b{re.escape(name)}\s*(?=<(?!<))", text):
+        end = _closed(text, m.end())
+        if end is not None:
+            yield m.start(), m.end(), end
 
 
 def _closed(text: str, at: int) -> int | None:
