@@ -985,6 +985,8 @@ class Program:
                 return single("base", t[1], *args)
             if t[1] in ("neg", "!"):
                 return args[0] * -1 + int(t[1] == "!")
+            if t[1] == "abs":
+                return max0(args[0]) + max0(args[0] * -1)
             found = binary(t[1], args[0], args[1]) if len(args) == 2 else None
             found = operated("%", args[0], args[1]) if found is None and t[1] == "%" else found
             return normal_op(t[1], *args) if found is None else found
@@ -1080,7 +1082,7 @@ def _result(op: str, *ts: Type) -> Type | None:
 # --- lanes: what expressions are worth at every thread ----------------------------------------------------------------
 
 NAMED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-NAMED |= {"&": "and_", "|": "or_", "^": "xor", "abs": "abs", "bool": "truth"}
+NAMED |= {"&": "and_", "|": "or_", "^": "xor", "bool": "truth"}
 CONCRETE: Final = {op: getattr(operator, name) for op, name in NAMED.items()}
 BITS: Final = tuple(("op", op) for op in "&|^")
 TRUTHS: Final = (*OPPOSITE, "&&", "||")

@@ -568,7 +568,9 @@ def of_expr(e: Expr) -> Poly | None:
     1 + n
     >>> print(of_expr(Op("<<", (n, Const(3)))))
     8*n
-    >>> of_expr(Op("abs", (n,))) is None
+    >>> print(of_expr(Op("abs", (n,))))
+    max(0, -n) + max(0, n)
+    >>> of_expr(Op("~", (n,))) is None
     True
     >>> evaluate(of_expr(Op("/", (n, Const(2)))), {n: -7})
     Fraction(-3, 1)
@@ -587,6 +589,9 @@ def _of_expr(e: Expr) -> Poly | None:
         case Op("neg", (a,)):
             p = _of_expr(a)
             return None if p is None else p * -1
+        case Op("abs", (a,)):
+            p = _of_expr(a)
+            return None if p is None or _written(p) > MAX_WRITTEN else max0(p) + max0(p * -1)
         case Op(op, (a,)) if op.startswith(ELEMENT):
             p = _of_expr(a)
             return None if p is None or _written(p) > MAX_WRITTEN else element_of(op, p)

@@ -246,7 +246,7 @@ def _near(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     unit = context.hardware.sector if o.what == "MemReads" else context.hardware.word * context.hardware.banks
     most = min(recheck.MAX_SPAN - 1, o.n * unit // context.sigma.arrays[o.array].stride)
     starts = (start for start, _ in windows(o.index, o.p, o.x, context, most))
-    yield from _from(starts, (index,), o, index, context)
+    yield from _from(starts, (index, *_definitions(index, o.p), *_written_out(index, o)), o, index, context)
 
 
 def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
@@ -258,13 +258,17 @@ def _from(starts: Iterable[Expr], sames: Sequence[Expr], o: AtMost, index: Expr,
         if start in tried:
             continue
         tried.add(start)
+        ends = of_expr(start)
+        # large numbers in facts may hide a proof from who looks for it, where none is needed
+        enough = dict.fromkeys((o.p, ())) if ends is not None and ends.is_constant else (o.p,)
 
         def fits(span: int, start: Expr = start) -> bool:
             return view.most(array, frozen(start), range(span + 1), o.n) <= o.n
 
-        def told(same: Expr, span: int, start: Expr = start) -> Json:
+        def told(same: Expr, span: int, start: Expr = start, enough: Iterable[P] = enough) -> Json:
             goals = _within(index, same, start, span)
-            return farkas.entails(o.p, goals, context, implied, steps=partial(_steps, same, start))
+            proofs = (farkas.entails(p, goals, context, implied, steps=partial(_steps, same, start)) for p in enough)
+            return next((proof for proof in proofs if proof is not None), None)
 
         if start == o.index or not fits(0):
             continue

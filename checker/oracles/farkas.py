@@ -20,7 +20,7 @@ from checker.oracles.known import Fact, Given, given, stated
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.programs import Program, Row
-from checker.oracles.terms import choosing, numeric, truths, with_fresh
+from checker.oracles.terms import choosing, first_choice, numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj
 from logic.comparisons import differences
 from logic.contracts import elements_in
@@ -41,7 +41,7 @@ from logic.potentials import (
     leaves,
     log2,
 )
-from logic.syntax import TRUE, Const, Expr, Op, put, subterms
+from logic.syntax import TRUE, Const, Expr, Op, put
 from logic.terms_as_json import expression, potential
 
 Json = Any
@@ -54,6 +54,9 @@ MAX_SPLITS: Final = 5
 
 MAX_FACTORS: Final = 12
 """Products, and nonnegative quantities that are multiplied, in one proof."""
+
+CHOICES: Final = ("?:", "||"), ("int",)
+"""The choices that proofs split: a ? b : c and a || b before truth values as numbers."""
 
 MAX_CHOICES: Final = 3
 """Choices that are split on, one after the other, on the way to a proof."""
@@ -101,10 +104,10 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
     return None
 
 
-def least(poly: Poly, have: Given) -> Rational | None:
-    """The most that the facts show a polynomial to be at least, as a combination of them."""
+def least(poly: Poly, have: Given, again: bool = True) -> Rational | None:
+    """The most that the facts show a polynomial to be at least, as a combination of them. `again` as in `lp.solve`."""
     poly = have.put(poly)
-    return _least(poly, _relevant(poly, have.facts))
+    return _least(poly, _relevant(poly, have.facts), again)
 
 
 def plain(goal: Poly, have: Given) -> Json:
@@ -192,20 +195,15 @@ def _by_fact(facts: Iterable[Expr], p: P, goal: Expr, context: Context, seen: Se
 def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int) -> Json:
     """A proof for what each outcome of the first choice in a goal, from the outside, makes of it: of a ? b : c, or of
     a || b, else of a truth value as a number. None without one, or where no more are left."""
-    found = (t for ops in (("?:", "||"), ("int",)) for t in subterms(goal) if isinstance(t, Op) and t.op in ops)
-    if (choice := next(found, None)) is None or not left:
-        return None
-    test, *rest = choice.args
-    sides = {"||": (TRUE, *rest), "?:": rest, "int": (Const(1), Const(0))}[choice.op]
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
-    for holds, side in zip((True, False), sides, strict=True):
+    for holds, side, choice, test in first_choice(goal, *CHOICES) if left else ():
         here = conj((put(goal, choice, side),), sigma)
         case_p = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
         case = entails(case_p, here, context, seen, left - 1)
         if case is None:
             return None
         cases.append(case)
-    return cases
+    return cases or None
 
 
 def _shown(goal: Poly, have: Given) -> Json:

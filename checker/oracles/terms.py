@@ -7,7 +7,7 @@ opaque: `prepared` writes both into the expression itself, so that no oracle has
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from operator import itemgetter
@@ -17,7 +17,7 @@ from zlib import crc32
 from logic.assertions import FRESH, Context, P, Scope, X, assume, fresh_type, launch_facts, opaque, settled
 from logic.operators import COMPARISONS, Value, denote
 from logic.potentials import ELEMENT, Leaf
-from logic.syntax import BOOL, INT, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
+from logic.syntax import BOOL, INT, TRUE, Array, Const, Expr, Op, Param, Read, Tid, Type, Var, reads_array, subterms
 from logic.typing import Signature, type_of
 
 MAX_VALUED: Final = 2**14
@@ -230,6 +230,26 @@ def _shifted(value: Valued, by: Valued, store: Mapping[str, Value]) -> Value:
     if count > 4096:
         raise KeyError("a shift too far to carry out")
     return denote("<<", (value(store), count))
+
+
+def first_choice(e: Expr, *kinds: Collection[str]) -> tuple[tuple[bool, Expr, Expr, Expr], ...]:
+    """The outcomes of the first choice in an expression, from the outside, by operators of the first kind that there
+    is: whether its test holds, what it is then, the choice, and the test. A truth value as a number is one, too."""
+    found = (t for ops in kinds for t in subterms(e) if isinstance(t, Op) and t.op in ops)
+    match next(found, None):
+        case Op("?:", (test, yes, no)) as choice:
+            pass
+        case Op("||", (test, no)) as choice:
+            yes = TRUE
+        case Op("int", (test,)) as choice:
+            yes, no = Const(1), Const(0)
+        case Op("min" | "max" as op, (yes, no)) as choice:
+            test = Op("<=" if op == "min" else ">=", (yes, no))
+        case Op("abs", (yes,)) as choice:
+            test, no = Op(">=", (yes, Const(0))), Op("neg", (yes,))
+        case _:
+            return ()
+    return (True, yes, choice, test), (False, no, choice, test)
 
 
 def choosing(goal: Expr, p: P, sigma: Signature) -> list[Expr]:

@@ -1,15 +1,18 @@
 """Windows: an index that differs between lanes is at most so much more than one that they share, as facts and contracts
-on data say: x[col[j]] where col[j] is in a tile, or where neighbours in col are at most 1 apart.
+on data say: x[col[j]] where col[j] is in a tile, or where neighbours in col are at most 1 apart; or as it is clamped:
+h[min(max(v, 0), 3)].
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice, product
 from math import ceil, floor, gcd
 from typing import Final
 
 from checker.oracles import farkas, known
+from checker.oracles.extents import extent
 from checker.oracles.instances import instances, with_ends
 from checker.oracles.terms import with_fresh
 from logic.assertions import Context, P, X, abstracted
@@ -31,7 +34,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, subterms
 
 MOST: Final = 6
 """The most beginnings that are looked at, of the most ways to write an index."""
@@ -46,10 +49,16 @@ ROUNDS: Final = 4
 def windows(index: Expr, p: P, x: X, context: Context, most: int, part: bool = False) -> Iterator[tuple[Expr, int]]:
     """Indices that lanes share, each with how much more theirs may be at most; no more than `most`. Where threadIdx
     alone tells an index, lanes see through it, but not through a sum that it is a `part` of."""
+    yield from _near(index, p, x, context, most, part)
+    yield from _clamped(index, p, x, context, most)
+
+
+def _near(index: Expr, p: P, x: X, context: Context, most: int, part: bool) -> Iterator[tuple[Expr, int]]:
+    """Those that begin with what lanes share of an index, and the ends of what else there is in it."""
     match index:
         case Op("/", (dividend, Const(int() as k, _) as divisor)) if k > 0:
             # quotients are no farther apart, or closer
-            for e, span in windows(dividend, p, x, context, most * k, part):
+            for e, span in _near(dividend, p, x, context, most * k, part):
                 yield Op("/", (e, divisor)), -(-span // k)
             return
     if (found := _in_parts(index, p, x, context, most)) is not None:
@@ -63,6 +72,22 @@ def windows(index: Expr, p: P, x: X, context: Context, most: int, part: bool = F
         below = _least(whole - start, have)
         if below is not None and below >= 0:
             yield low, floor(-beyond)
+
+
+def _clamped(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[tuple[Expr, int]]:
+    """The windows of an index, and of the same with what P says that one of its variables is, by what lanes have of
+    their own in it."""
+    whole = abstracted(index, with_fresh(context.sigma, (*p, index)))
+    told = ((f.args[0], f.args[1]) for f in p if isinstance(f, Op) and f.op == "==" and isinstance(f.args[1], Op))
+    same = (put(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x)
+    for e in dict.fromkeys((whole, *same)):
+        if any(isinstance(t, Var) and t.name not in x for t in subterms(e)):
+            found = extent(e, p, partial(_own, x=x), context)
+            if found is not None and found[2] - found[1] <= most:
+                shared, low, high = found
+                start = as_expr(shared + low, bases=True)
+                if start is not None:
+                    yield start, high - low
 
 
 def _in_parts(index: Expr, p: P, x: X, context: Context, most: int) -> tuple[Expr, int] | None:
