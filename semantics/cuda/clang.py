@@ -33,6 +33,9 @@ UNITS: Final = 8
 """Units that are kept: a file's passes for the device and for the host, and those with instances of its templates."""
 
 _WORD: Final = re.compile(rb"\w+")
+_SAME: Final = {"COMPOUND_LITERAL_EXPR": "CXX_FUNCTIONAL_CAST_EXPR"}
+"""What C writes as `(T){e}`, by which `T{e}` is the same in C++."""
+
 _EVAL_BYTES: Final = 8
 _TERSE: Final = 17
 """libclang's number of the property of printing that leaves out bodies."""
@@ -94,7 +97,7 @@ class Unit:
         self.instances: dict[tuple[int, bool], list[Node]] = {}
         self.named: dict[tuple[int, int], list[Node]] = {}
         self._count = 0
-        self._kinds = libclang.names("CursorKind")
+        self._kinds = {k: _SAME.get(n, n) for k, n in libclang.names("CursorKind").items()}
         self._at = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._refs = tuple(map(ctypes.byref, self._at))
         texts = {self._name: data} | {self._name if f == path else f: text for f, (_, text) in instead.items()}

@@ -26,7 +26,7 @@ from semantics.cuda.nested import is_handle
 from semantics.cuda.objects import default, elements
 from semantics.cuda.order import check_order
 from semantics.cuda.picked import check_picked
-from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table
+from semantics.cuda.places import evaluate, frozen, is_shared, load, member, registers, shared, store, table, text
 from semantics.cuda.pointers import address, deliver, point, seen
 from semantics.cuda.records import (
     declared,
@@ -45,6 +45,7 @@ from semantics.cuda.sequence import Unordered, within
 from semantics.cuda.shapes import bare, described
 from semantics.cuda.shim import is_shim
 from semantics.cuda.state import Address, Chosen, Moving, Place, Pointer, State, Use
+from semantics.cuda.tables import characters
 from semantics.cuda.unions import is_union, laid
 
 
@@ -201,7 +202,7 @@ def listed(st: State, braces: Node, loc: Loc | None, use: Use) -> Place:
     if braces.kind == "BINARY_OPERATOR":
         return _ordering(st, braces, use)
     if braces.type.kind == "array":
-        return in_braces(st, braces, loc)
+        return text(st, braces) if braces.kind == "STRING_LITERAL" else in_braces(st, braces, loc)
     if is_union(braces):
         return union(st, braces, braces, use)
     made = declared(st, "t", braces)
@@ -249,6 +250,10 @@ def _elements(st: State, a: Address, t: CType, init: Node | None, whole: Node, l
     type_ = scalar(t)
     if t.kind == "array" and t.inner is not None:
         init = None if init is None else bare(init)  # what destroys objects made in the list stands around it
+        if init is not None and init.kind == "STRING_LITERAL" and (told := characters(init, t)) is not None:
+            for i, number in enumerate(told):
+                store(st, a.plus(t.inner.size, Const(i)), Const(number, loc=init.loc), t.inner, init.loc)
+            return
         if init is not None and init.kind != "INIT_LIST_EXPR":
             raise unsupported("this way to initialise an array", init.loc, "Use a list in braces.")
         given = () if init is None else init.children

@@ -58,7 +58,7 @@ from semantics.cuda.state import (
     is_plain,
     scaled,
 )
-from semantics.cuda.tables import known, moves, note_table
+from semantics.cuda.tables import characters, known, moves, note_table
 
 
 def element(st: State, a: Address, t: CType, loc: Loc | None, width: int | None = None) -> tuple[str, Expr]:
@@ -490,6 +490,16 @@ def table(st: State, decl: Node) -> Address:
     where = Address(st.fresh(decl.name), "global", total=decl.type.size)
     st.note(f"reads of '{decl.name}', a constant table of a function, count as reads of global memory")
     note_table(st, decl, where.root)
+    return where
+
+
+def text(st: State, literal: Node) -> Address:
+    """A string as an array: one in global memory that nothing writes."""
+    where = Address(st.fresh("text"), "global", total=literal.type.size)
+    st.note("reads of strings count as reads of global memory")
+    if (told := characters(literal, literal.type)) is None:
+        raise unsupported("a string as a pointer", literal.loc, "Write a list of numbers.")
+    st.tables[where.root] = told
     return where
 
 

@@ -42,6 +42,7 @@ from semantics.cuda.scan import is_this, owner
 from semantics.cuda.sequence import Unordered, chosen, then, within
 from semantics.cuda.shapes import (
     CASTS,
+    NAMING,
     bare,
     declared_constant,
     described,
@@ -79,6 +80,7 @@ STEPS: Final = {"x++": "+", "++x": "+", "x--": "-", "--x": "-"}
 
 def place(st: State, node: Node, use: Use = "part") -> Place:
     """The place that an lvalue names."""
+    whole = node.type.kind in ("record", "array")
     match node.kind:
         case "PAREN_EXPR":
             return place(st, node.children[-1], use)
@@ -111,7 +113,7 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
         case "BINARY_OPERATOR" if node.operator == ",":
             st.discard(st, node.children[0], use if use == "part" else "statement")
             return place(st, node.children[1], within(use))
-        case "INIT_LIST_EXPR" | "CONDITIONAL_OPERATOR" | "BINARY_OPERATOR" if node.type.kind == "record":
+        case "INIT_LIST_EXPR" | "STRING_LITERAL" | "CONDITIONAL_OPERATOR" | "BINARY_OPERATOR" if whole:
             return st.listed(st, node, node.loc, use)
         case "CALL_EXPR" if node.type.kind == "record" or gives_reference(node):
             made = st.call(st, node, use)
@@ -132,9 +134,8 @@ def place(st: State, node: Node, use: Use = "part") -> Place:
                     raise unsupported(what, node.loc, "Leave out the 'const' where it begins.")
                 if same(inner_.type, node.type):
                     return there
-                found = part(st, there, inner_.type_decl, node.type_decl, node.loc)
-                found = found or whole_of(st, there, inner_.type_decl, node.type_decl)
-                if found is not None:
+                types = inner_.type_decl, node.type_decl
+                if (found := part(st, there, *types, node.loc) or whole_of(st, there, *types)) is not None:
                     return found
     raise unsupported(f"{described(node)} as a place in memory", node.loc)
 
@@ -293,7 +294,7 @@ def address(st: State, node: Node, use: Use = "part") -> Address:
             raise unsupported("the address of a parameter", node.loc, "Copy it to a local variable first.")
         case "UNARY_OPERATOR" if node.operator in STEPS:
             return stepped(st, node, use)
-        case "ARRAY_SUBSCRIPT_EXPR" | "MEMBER_REF_EXPR" | "UNARY_OPERATOR" if node.type.kind in ("array", "pointer"):
+        case kind if kind in NAMING and node.type.kind in ("array", "pointer"):
             found = place(st, node, use)
             if node.type.kind == "pointer":
                 value = fetch(st, found, node.type, node.loc)

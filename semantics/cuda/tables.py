@@ -27,10 +27,14 @@ from semantics.cuda.state import Address, State
 def note_table(st: State, decl: Node, root: str) -> None:
     """Keep what an array is declared to hold, if that is known: of integers, also in several dimensions, or of
     structures of them, of which each field is an array. What its list leaves out is 0."""
-    t = innermost(decl.type)
-    if decl.type.kind != "array" or t.volatile or decl.initialiser is None or decl.initialiser.kind != "INIT_LIST_EXPR":
+    t, init = innermost(decl.type), decl.initialiser
+    if decl.type.kind != "array" or t.volatile or init is None:
         return
-    items = _items(decl.type, decl.initialiser)
+    if init.kind == "STRING_LITERAL" and (t.const or not _named_by_host(decl)):
+        st.tables |= {root: text} if (text := characters(init, decl.type)) else {}
+    if init.kind != "INIT_LIST_EXPR":
+        return
+    items = _items(decl.type, init)
     if items is None or (not t.const and _named_by_host(decl)):
         return
     if t.kind != "record":
@@ -187,6 +191,26 @@ def _items(t: CType, init: Node | None) -> list[Node | None] | None:
     parts = [] if init is None else [*init.children]
     rows = [_items(t.inner, part) for part in (*parts, *[None] * (t.count - len(parts)))]
     return [item for row in rows if row is not None for item in row] if None not in rows else None
+
+
+_CHARACTER: Final = re.compile(r"\\([0-7]{1,3}|.)|(.)", re.DOTALL)
+_ESCAPED: Final = dict(zip("abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
+
+
+def characters(literal: Node, t: CType) -> tuple[int, ...] | None:
+    """The elements of an array of bytes that is declared with a string, with zeros behind it. None of wide letters.
+
+    Clang prints it without pieces and macros, and with `\\303` for what is no letter of ASCII.
+    """
+    own = None if t.inner is None else integer(t.inner)
+    if own is None or own.bits != 8 or t.count is None or not literal.name.startswith(('"', 'u8"')):
+        return None
+    inside = literal.name[literal.name.index('"') + 1 : -1]
+    values = [
+        int(escape, 8) if escape.isdigit() else _ESCAPED.get(escape, ord(escape or plain))
+        for escape, plain in _CHARACTER.findall(inside)
+    ]
+    return tuple(remainder(v, own) for v in [*values, *[0] * (t.count - len(values))][: t.count])
 
 
 def _designated(part: Node) -> bool:

@@ -190,6 +190,15 @@ BODIES = [
     "Box b = {}; Counted &c = b; static_cast<Box &>(c).h = 9; A[2] = b.h;",
     "A[0] = none<int>() + int(); Four f = {1, 2, n}; A[1] = f.v[2] * 10 + f.v[3];",
     "P p = {.a = n, .b = 2}; A[2] = p.a + p.b;",
+    # literals of C
+    "P p = (P){n, 2}; A[0] = p.b; p = (struct P){.a = n + 1}; A[1] = 10 * p.a + p.b + ((P){n, 7}).b + (int){n};",
+    "Q q = (Q){{1, n}, A}; A[0] = both((P){n, 4}.a).b + q.v[1]; A[2] = (Four){n, 5}.v[1] + (P){}.b;",
+    "struct N { P p; short s; } x = (struct N){{n, 3}, (short)70000}; x.p = (P){x.s + n, 2}; A[0] = x.p.a;",
+    "A[0] = sum((const int[]){n, 2, 3}); for (int x : (int[3]){n, 4}) A[x] = 50;",
+    # strings
+    "const char h[] = \"xyz\", *p = \"ab\" \"c\\n\"; A[0] = h[n - 1] + p[3];",
+    "char e[6] = \"\\303x\"; e[1] += n; for (char c : e) A[0] += c;",
+    "A[0] = \"\\0\\4\\2\"[1] + *(\"q\" + 1) + 0[\"r\"] + sizeof(\"four\");",
     "A[0] = *pick(A, threadIdx.x); *pick(A + 1, n) = 70; int *p = pick(B, 9); p++; A[8] = *p; A[9] = p - B;",
     # jumps ahead
     "if (threadIdx.x > 1) goto out; A[0] = 1; if (A[n] == 3) goto out; A[1] = 2; out: A[2]++;",

@@ -76,7 +76,10 @@ PAIR = "struct Pair { int a; short b; };\n"
         (PAIR + "__constant__ Pair t[2] = {{.b = 2}, {3}};", {}),
         ("__constant__ int t[2] = {[1] = 4, [0] = 5};", {}),
         ("__constant__ int t[2][2] = {1, 2, 3, 4};", {}),
-        ('__constant__ char t[4] = "abc";', {}),
+        ('__constant__ char t[5] = "a\\n" "\\303";', {"t": (97, 10, -61, 0, 0)}),
+        ('__constant__ unsigned char t[] = "\\"\\\\\\x41?";', {"t": (34, 92, 65, 63, 0)}),
+        ('__constant__ char t[2][3] = {"ab", "cd"};', {}),
+        ('__constant__ wchar_t t[3] = L"ab";', {}),
         ("struct Odd { int a; int b = 3; };\n__constant__ Odd t[2] = {{1}};", {}),
         ("struct Bits { int a : 4; int b : 4; };\n__constant__ Bits t[1] = {{1, 2}};", {}),
         (PAIR + "struct Both : Pair { int c; };\n__constant__ Both t[1] = {{{1, 2}, 3}};", {}),
@@ -89,6 +92,33 @@ def test_tables_of_rows_and_of_structures(declaration: str, tables: dict[str, tu
     index = "t[n].c" if name == "In" else use.get(name, "t[n][1]" if "][" in declaration else "t[n]")
     found = reading(f"{declaration}\n__global__ void k(int *A, int n) {{ A[0] = {index}; }}", tmp_path)
     assert found.tables == tables
+
+
+STRINGS = """__device__ int third(const char *s) { return s[2]; }
+__global__ void k(int *A, int n) {
+    const char *p = "early", mine[] = "xyz";
+    static const char hex[] = "0123456789abcdef";
+    A[threadIdx.x] = "\\0\\4\\2\\6\\1\\5\\3\\7"[threadIdx.x & 7] + (hex[n & 15] << 8) + (third("ab\\x7f") << 16);
+    A[32] = *p + mine[1];
+}
+"""
+
+
+def test_a_string_is_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its elements are known where indices are, and in runs; reads of it are paid for."""
+    path = tmp_path / "k.cu"
+    path.write_text(STRINGS)
+    options = [str(path), "--metric", "sectors", "--block", "32", "--format", "json"]
+    assert main(["bound", *options]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert found["verdict"] == "certified"
+    assert main(["run", *options, "--arg", "n=12"]) == 0
+    ran = json.loads(capsys.readouterr().out)
+    assert 9 <= ran["totals"]["sectors"] <= int(found["bound"]) == 9
+    kernel = read_cuda(str(path))
+    texts = {name for name in kernel.tables if name.startswith("text")}
+    assert len(texts) == 3
+    assert kernel.tables["hex"][12] == ord("c")
 
 
 TURNS = """__constant__ int turns[2][2] = {{3, 1}, {2, 4}};
