@@ -75,7 +75,7 @@ def said_facts(sentences: Iterable[str], sigma: Signature) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-_GIVEN: Final = re.compile(r"given, as unsigned values wrap around if not: (.*)")
+_GIVEN: Final = re.compile(r"given, as unsigned(?: and short)? values wrap around if not: (.*)")
 
 
 def check_assumption(text: str, file: str) -> None:

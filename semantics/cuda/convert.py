@@ -72,7 +72,7 @@ def narrowed(e: Expr, a: CType, b: CType) -> Expr:
     """An integer of C type a as one of C type b."""
     if b.kind != "int" or a.kind == "bool" or _fits(a, b):
         return e
-    return wrapped(e, b) if b.size <= 2 else reduced(e, b, a)
+    return reduced(e, b, a)
 
 
 def retyped(e: Expr, source: Type, target: Type, loc: Loc | None) -> Expr:

@@ -14,6 +14,9 @@ from typing import Final
 from logic.syntax import INT, Const, Expr, Op, Var, substitute
 from semantics.cuda.ctype import CType
 
+SHORT_BITS: Final = 16
+"""The most bits of a C type that has fewer than an int: all arithmetic on such is in ints."""
+
 
 @dataclass(frozen=True, slots=True)
 class Integer:
@@ -29,6 +32,12 @@ class Integer:
     @property
     def high(self) -> int:
         return (1 << self.bits - self.signed) - 1
+
+    @property
+    def wraps(self) -> bool:
+        """Whether what does not fit is reduced, and is no overflow of signed arithmetic: C has that in ints, and then
+        converts to types of fewer bits."""
+        return not self.signed or self.bits <= SHORT_BITS
 
     @property
     def name(self) -> str:
@@ -78,7 +87,7 @@ def masked(e: Expr, t: Integer) -> Op:
 
 
 def reduced(e: Expr, to: CType, source: CType | None = None) -> Expr:
-    """e as a value of an integer type of 32 bits or more: what an operation gives, or a conversion from a type."""
+    """e as a value of an integer type: what an operation gives, or a conversion from a type."""
     t = integer(to)
     return e if t is None else modulo(e, t, None if source is None else integer(source))
 

@@ -6,9 +6,10 @@ are those of an invariant, found by widening and then narrowing. A reduction of 
 1. is left out where the value is in the range of the type: the program is then the same as without it;
 2. is left out, too, where that is so under a proposition over parameters and the launch alone (`n + gridDim.x *
    blockDim.x <= 4294967296`) that holds for all ordinary sizes: it is listed as an assumption of the reading;
-3. to a signed type is left out where ordinary sizes keep the value in its range. That a value fits which a signed
-   variable is to have is the assumption that signed arithmetic does not overflow: it makes no difference to it whether
-   the sum was written with ints, or with the unsigned sizes that CUDA offers. What does not fit in ordinary launches,
+3. to a signed type that no arithmetic is narrower than is left out where ordinary sizes keep the value in its range.
+   That a value fits which a signed variable is to have is the assumption that signed arithmetic does not overflow: it
+   makes no difference to it whether the sum was written with ints, or with the unsigned sizes that CUDA offers. What
+   does not fit in ordinary launches,
    a hash or a sum that begins at the end of the range, is no such sum, and reduced. Neither is what was loaded,
    but for ints that are added: nothing of that is ordinary. That parameters of wider types fit is a proposition;
 4. else is an operator. A comparison of e modulo 2^bits, where e may be below 0, is one of e with a test of its sign, if
@@ -31,7 +32,6 @@ from typing import Final, NamedTuple
 from logic.operators import FLIPPED
 from logic.syntax import (
     BOOL,
-    BUILTINS,
     INT,
     Assign,
     Const,
@@ -57,10 +57,21 @@ from logic.typing import Signature, type_of
 from semantics.cuda.held import Held, leaf, told
 from semantics.cuda.limits import ALWAYS, limits
 from semantics.cuda.made import Made
-from semantics.cuda.modular import Integer, Reduced
+from semantics.cuda.modular import SHORT_BITS, Integer, Reduced
 from semantics.cuda.moving import together
 from semantics.cuda.stores import ANY, INFINITE, ORDINARY, Range, Store, cut, negation, of_ordinary_sizes
-from semantics.cuda.sums import Sum, as_expr, constant, leaves, plus, product, single, variable
+from semantics.cuda.sums import (
+    Sum,
+    at_most,
+    constant,
+    leaves,
+    over_launch,
+    over_parameters,
+    plus,
+    product,
+    single,
+    variable,
+)
 
 TURNS: Final = 256
 """Of a loop that ordinary sizes give no end."""
@@ -295,14 +306,14 @@ class Walk:
                 return s._replace(value=inside)
         every = NONE.union(*(s.needs for s in seen))
         plain = seen[int(len(forms) > 1 and forms[1] is not e.value)]
-        for s in () if not self.ordinary else (plain,) if t.signed else seen:
+        for s in () if not self.ordinary else seen if t.wraps else (plain,):
             if (inside := self._inside(s.value, t, at)) is not None:
                 return s._replace(value=inside, needs=every)
-        if self.assume and not t.signed and not self.ordinary:
+        if self.assume and t.wraps and self._counts(e) and not self.ordinary:
             for s in seen:
                 if (facts := self._facts(s.value, t, at)) is not None:
                     return self._taken(s, t, frozenset(Need(f) for f in facts))
-        if t.signed:
+        if not t.wraps:
             if self.ordinary:
                 return self._taken(plain, t, every | {Need(unfit=id(e))})
             if self.fitting is not None and id(e) in self.fitting and (facts := self._usual(plain, t, at)) is not None:
@@ -314,6 +325,12 @@ class Walk:
         first = seen[0]
         needs = every if self.ordinary else first.needs | {Need(left=id(e))}
         return self._atom(self.made.masked(first.expr, t), (t.low, t.high), at, needs, (first.expr, first.value, t))
+
+    def _counts(self, e: Reduced) -> bool:
+        """Whether sizes may be assumed to fit what a value is reduced to: of shorts, where one is counted. What else
+        becomes one, or a byte, is mostly no size."""
+        own = [x.name for x in subterms(e.value) if isinstance(x, Var)] if e.to.bits == SHORT_BITS else []
+        return e.to.bits > SHORT_BITS or any(self.types.scalars.get(x) == e.to for x in own)
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
@@ -370,7 +387,7 @@ class Walk:
         """Whether sizes and indices that CUDA gives bound a value, in the range of a type where they are ordinary."""
         usual = of_ordinary_sizes(at)
         ends = (
-            any(_over_launch(s) and t.low <= usual.of(s)[up] <= t.high for s in at.bounds(v.sum or {}, bool(up)))
+            any(over_launch(s) and t.low <= usual.of(s)[up] <= t.high for s in at.bounds(v.sum or {}, bool(up)))
             for up in range(2)
         )
         return v.sum is not None and all(ends)
@@ -383,17 +400,17 @@ class Walk:
         usual = of_ordinary_sizes(at)
         found: list[Expr] = []
         if v.range[0] < t.low and max(at.extremes(v.sum, False)) < t.low:
-            fine = (s for s in at.bounds(v.sum, False) if _over_parameters(s) and usual.of(s)[0] >= t.low)
+            fine = (s for s in at.bounds(v.sum, False) if over_parameters(s) and usual.of(s)[0] >= t.low)
             under = next(fine, None)
             if under is None:
                 return None
-            found.append(_at_most(plus(constant(t.low), under, -1)))
+            found.append(at_most(plus(constant(t.low), under, -1)))
         if v.range[1] > t.high and min(at.extremes(v.sum, True)) > t.high:
-            fine = (s for s in at.bounds(v.sum, True) if _over_parameters(s) and usual.of(s)[1] <= t.high)
+            fine = (s for s in at.bounds(v.sum, True) if over_parameters(s) and usual.of(s)[1] <= t.high)
             over = next(fine, None)
             if over is None:
                 return None
-            found.append(_at_most(plus(over, constant(t.high), -1)))
+            found.append(at_most(plus(over, constant(t.high), -1)))
         return found
 
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
@@ -532,7 +549,7 @@ class Walk:
         if total is not None:
             for choice in range(2):
                 over = at.bounded(total, True, choice)
-                if over is not None and over not in uppers and _over_parameters(over):
+                if over is not None and over not in uppers and over_parameters(over):
                     uppers.append(over)
         if total is not None and total.get((own,)) == 1 and own not in leaves(by := plus(total, single(own), -1)):
             if not any(isinstance(f, Op | Read) and x in local_vars(f) for f in leaves(by)):
@@ -553,7 +570,8 @@ class Walk:
         """The value that is written to an array: as it is where its elements may be out of range."""
         seen = self.expr(e, at)
         kinds = self.types.arrays.get(array, frozenset())
-        if isinstance(e, Reduced) and len(kinds) == 1 and kinds == {e.to} and not e.to.signed and seen.value.of:
+        wide = isinstance(e, Reduced) and not e.to.signed and e.to.bits > SHORT_BITS
+        if isinstance(e, Reduced) and wide and kinds == {e.to} and seen.value.of:
             self.loose.add(array)
             return seen._replace(expr=seen.value.of[0])
         return seen
@@ -653,28 +671,6 @@ def _element_of(v: Value, at: Store) -> str | None:
     """The array that contracts speak of and a value is an element of, and nothing else."""
     parts = [e for e in leaves(v.sum or {}) if isinstance(e, Read) and e.array in at.elements]
     return parts[0].array if len(parts) == 1 and v.sum == single(parts[0]) else None
-
-
-def _over_parameters(s: Sum) -> bool:
-    """Whether a sum is one over what a launch is given."""
-    return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
-
-
-def _over_launch(s: Sum) -> bool:
-    """Whether a sum is over sizes and indices that CUDA gives."""
-    return all(isinstance(e, Tid) or (isinstance(e, Param) and e.name in BUILTINS) for e in leaves(s))
-
-
-def _at_most(s: Sum) -> Expr:
-    """s <= 0, with its parts on the sides where they are added."""
-    left = {m: k for m, k in s.items() if k > 0 and m}
-    right = {m: -k for m, k in s.items() if k < 0 and m}
-    k = -s.get((), 0)
-    if not left:
-        return Op(">=", (as_expr(right), Const(-k)))
-    if k >= 0 or right:
-        return Op("<=", (as_expr(left), as_expr(plus(right, constant(k)))))
-    return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))
 
 
 def _signed_case(op: str, remainder: Remainder, other: Range, b: Expr, at: Store, split: bool) -> Expr | None:

@@ -51,7 +51,7 @@ from semantics.cuda.records import copy, declared, loaded, set_parts
 from semantics.cuda.regions import unit
 from semantics.cuda.scan import count_changes, loop_counters
 from semantics.cuda.scopes import scoped
-from semantics.cuda.settle import settled
+from semantics.cuda.settle import settled, shortened
 from semantics.cuda.state import DEEPEST, Address, Frame, Moving, Parts, Plan, Replan, State, too_deep
 from semantics.cuda.statements import block
 from semantics.cuda.stores import Range, Sizes
@@ -107,7 +107,8 @@ class Reading:
     @property
     def notes(self) -> tuple[str, ...]:
         """All that is assumed, for the ledger."""
-        return (*self.remarks, *(f"given, as unsigned values wrap around if not: {show(e)}" for e in self.facts))
+        kinds = "unsigned and short values" if shortened(self.written) else "unsigned values"
+        return (*self.remarks, *(f"given, as {kinds} wrap around if not: {show(e)}" for e in self.facts))
 
     def under(
         self,

@@ -46,7 +46,7 @@ def settled(
     if not (reduced := _reductions(body)):
         return Settled(body, ())
     launches = _Launches(types, sigma, given, block, grid)
-    tried = _Attempts(body, launches, frozenset(number for number, to in reduced.items() if to.signed), split, data)
+    tried = _Attempts(body, launches, frozenset(number for number, to in reduced.items() if not to.wraps), split, data)
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
     best = tried(known, assume=assume)
     if assume:
@@ -182,6 +182,11 @@ def _counted(types: Types, array: str, span: Range) -> Range:
     bits = min((t.bits for t in types.arrays.get(array, ())), default=32)
     low, high = max(span[0], 0), min(span[1], (1 << bits - 1) - 1)
     return (low, high) if low <= high and types.may_be(array, low, high) else span
+
+
+def shortened(s: Stmt) -> bool:
+    """Whether something is reduced to a signed type that an int is not."""
+    return any(to.signed and to.wraps for to in _reductions(s).values())
 
 
 def _reductions(s: Stmt) -> dict[int, Integer]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from logic.syntax import INT, Const, Expr, Op, Param, Tid, Var, show
+from logic.syntax import BUILTINS, INT, Const, Expr, Op, Param, Tid, Var, show
 
 Leaf = Var | Param | Tid
 Monomial = tuple[Expr, ...]
@@ -114,3 +114,25 @@ def as_expr(a: Sum) -> Expr:
         else:
             total = Op("+" if k > 0 else "-", (total, term))
     return total or Const(0, INT)
+
+
+def over_parameters(s: Sum) -> bool:
+    """Whether a sum is one over what a launch is given."""
+    return all(isinstance(e, Param) and not e.name.startswith("blockIdx.") for e in leaves(s))
+
+
+def over_launch(s: Sum) -> bool:
+    """Whether a sum is over sizes and indices that CUDA gives."""
+    return all(isinstance(e, Tid) or (isinstance(e, Param) and e.name in BUILTINS) for e in leaves(s))
+
+
+def at_most(s: Sum) -> Expr:
+    """s <= 0, with its parts on the sides where they are added."""
+    left = {m: k for m, k in s.items() if k > 0 and m}
+    right = {m: -k for m, k in s.items() if k < 0 and m}
+    k = -s.get((), 0)
+    if not left:
+        return Op(">=", (as_expr(right), Const(-k)))
+    if k >= 0 or right:
+        return Op("<=", (as_expr(left), as_expr(plus(right, constant(k)))))
+    return Op("<=", (as_expr(plus(left, constant(-k))), as_expr(right)))

@@ -1,5 +1,6 @@
-"""Unsigned arithmetic wraps around as a host compiler has it: random kernels with integers of 32 and 64 bits, signed
-and unsigned, are compiled with g++ and run by both engines, and what each lane stores is the same."""
+"""Unsigned arithmetic wraps around as a host compiler has it, and so do integers of 8 and 16 bits: random kernels with
+these and with those of 32 and 64 bits, signed and unsigned, are compiled with g++ and run by both engines, and what
+each lane stores is the same."""
 
 from __future__ import annotations
 
@@ -26,8 +27,11 @@ LANES = 4
 CELLS = 12
 
 SPELLED = {"i": "int", "u": "unsigned", "l": "long long", "v": "unsigned long long"}
+SPELLED |= {"s": "short", "t": "unsigned short", "c": "signed char", "b": "unsigned char"}
 ORDER = "iulv"
-BITS = {"i": 32, "u": 32, "l": 64, "v": 64}
+NARROW = "stcb"
+"""What is an int as soon as something is done to it."""
+BITS = {"i": 32, "u": 32, "l": 64, "v": 64, "s": 16, "t": 16, "c": 8, "b": 8}
 
 
 @dataclass
@@ -57,7 +61,7 @@ class Program:
         if t == "u":
             known += ["threadIdx.x", "blockDim.x", "D[threadIdx.x]", "((unsigned *)E)[threadIdx.x]"]
         if t == "i":
-            known += ["E[threadIdx.x]"]
+            known += ["E[threadIdx.x]", *(x for x, own in self.names.items() if own in NARROW)]
         return self.rng.choice(known) if known and self.rng.random() < 0.7 else self.constant(t)
 
     def small(self, t: str, depth: int) -> str:
@@ -116,18 +120,30 @@ class Program:
         return f"x{self.count}"
 
     def declare(self, indent: str) -> None:
-        t = self.rng.choice(ORDER + "uu")
+        t = self.rng.choice(ORDER + "uu" + NARROW)
+        if t in NARROW:
+            x = self.fresh()
+            self.lines.append(f"{indent}{SPELLED[t]} {x} = {self.expr(self.rng.choice(ORDER), 2)};")
+            self.names[x] = t
+            return
         value = self.expr(t, 3) if self.rng.random() < 0.6 else self.cast(t, 2)
         x = self.fresh()
         self.lines.append(f"{indent}{SPELLED[t]} {x} = {value};")
         self.names[x] = t
 
     def change(self, indent: str) -> None:
-        known = [x for x, t in self.names.items() if x not in self.fixed and t in "uv"]
+        known = [x for x, t in self.names.items() if x not in self.fixed and t in "uv" + NARROW]
         if not known:
             return
         x = self.rng.choice(known)
         t = self.names[x]
+        if t in NARROW:
+            step = self.rng.choice(
+                ["x++;", "--x;", "x += V;", "x -= V;", "x *= V;", "x = V;", "x = x + V;", "x <<= 3;"]
+            )
+            value = self.rng.choice([self.small("i", 2), "threadIdx.x", "7", self.expr("u", 2)])
+            self.lines.append(f"{indent}{step.replace('x', x).replace('V', value)}")
+            return
         kind = self.rng.choice(["=", "+=", "-=", "*=", "&=", "|=", "^=", "<<=", ">>=", "/=", "%=", "x++", "--x", "old"])
         if kind in ("x++", "--x"):
             self.lines.append(f"{indent}{kind.replace('x', x)};")
@@ -169,11 +185,23 @@ class Program:
                 f"for ({SPELLED[t]} {i} = ({SPELLED[t]})threadIdx.x - 2; {i} != 3; {i}++)",
                 f"for (int {i} = -2; {i} < (int)blockDim.x; {i}++)",
                 f"for ({SPELLED[t]} {i} = blockDim.x; {i} > 0; {i} >>= 1)",
+                *(
+                    f"for ({SPELLED[t]} {i} = {begin}; {i} < {limit}; {i} {step})"
+                    for t in NARROW
+                    for begin, limit, step in (
+                        ("threadIdx.x", "20", "+= blockDim.x"),
+                        ("-3", "3u", "++"),
+                        ("threadIdx.x", "(a & 15)", "++"),
+                        ("threadIdx.x", "(a & 15)" if self.wild or t in "cb" else "a", "+= 7"),
+                    )
+                    if self.rng.random() < 0.3
+                ),
             ]
         )
         self.lines.append(f"{indent}{head} {{")
         outer = dict(self.names)
-        self.names[i] = "i" if "int " in head.split(";")[0] and "long" not in head else t
+        spelled = head.removeprefix("for (").partition(f" {i}")[0]
+        self.names[i] = next(letter for letter, name in SPELLED.items() if name == spelled)
         self.fixed.add(i)
         self.statements(2, indent + "  ", depth - 1)
         self.names = outer

@@ -62,6 +62,22 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
         "i <- tid.x;\nwhile (i < z) {\n  out[i] <- 1;\n  i <- i + blockDim.x;\n}",
         ("z <= 9223372036854775808",),  # and so i + blockDim.x stays below 2^64, too
     ),
+    "for (short i = 0; i < 100; i++) out[i] = 1;": (
+        "i <- 0;\nwhile (i < 100) {\n  out[i] <- 1;\n  i <- i + 1;\n}",
+        (),
+    ),
+    "for (short i = threadIdx.x; i < n; i += blockDim.x) out[i] = 1;": (
+        "i <- tid.x;\nwhile (i < n) {\n  out[i] <- 1;\n  i <- i + blockDim.x;\n}",
+        ("blockDim.x + n <= 32768",),
+    ),
+    "for (unsigned short i = 0; i < n; i++) out[i] = 1;": (
+        "i <- 0;\nwhile (i < n) {\n  out[i] <- 1;\n  i <- i + 1;\n}",
+        ("n <= 65535",),
+    ),
+    "for (unsigned char i = 0; i < (n & 127); ++i) out[i] = 1;": (
+        "i <- 0;\nwhile (i < (n & 127)) {\n  out[i] <- 1;\n  i <- i + 1;\n}",
+        (),
+    ),
     "out[(m + 31) / 32 * 32] = 1;": ("out[(m + 31) / 32 * 32] <- 1;", ("m <= 4294967264",)),
     "out[(m + 31) / 32 * 64] = 1;": ("out[(m + 31) / 32 * 64] <- 1;", ("2 * m <= 4294967233",)),
     "out[(m + 31 >> 5) * 64] = 1;": ("out[(m + 31 >> 5) * 64] <- 1;", ("2 * m <= 4294967233",)),
@@ -101,6 +117,13 @@ LEFT = {
     "out[n] = m * 0x9e3779b9u >> 7;": f"out[n] <- (m * 2654435769 & {MASK}) >> 7;",
     "out[n] = A[0] * 3u > m;": f"out[n] <- int((A[0] * 3 & {MASK}) > m);",
     "U[0]--; if (U[1] > m) out[0] = 1;": f"U[0] <- U[0] - 1;\nif ((U[1] & {MASK}) > m) {{\n  out[0] <- 1;\n}}",
+    "short i = n; out[i] = 1;": "i <- (n + 32768 & 65535) - 32768;\nout[i] <- 1;",  # mostly no size
+    "short i = 32000; out[0] = i + 1; i += threadIdx.x; out[i] = 1;": (
+        "i <- 32000;\nout[0] <- i + 1;\ni <- (i + tid.x + 32768 & 65535) - 32768;\nout[i] <- 1;"
+    ),
+    "for (unsigned char i = 0; i < n; i++) out[i] = 1;": (  # n may be 256
+        "i <- 0;\nwhile (i < n) {\n  out[i] <- 1;\n  i <- i + 1 & 255;\n}"
+    ),
     "unsigned x = 0; for (int r = 0; r < n; r++) x += A[r]; out[x] = 1;": (
         f"x <- 0;\nr <- 0;\nwhile (r < n) {{\n  x <- x + A[r] & {MASK};\n  r <- r + 1;\n}}\nout[x] <- 1;"
     ),
@@ -118,6 +141,17 @@ LEFT = {
 def test_what_may_change_a_value_is_an_operator(read: Reader, body: str) -> None:
     found = read_body(read, body)
     assert (show_stmt(found.kernel.body), found.facts) == (LEFT[body], ())
+
+
+def test_shorts_are_named_in_what_is_given(read: Reader) -> None:
+    found = read_body(read, "for (short i = 0; i < n; i++) out[i] = 1;")
+    assert "given, as unsigned and short values wrap around if not: n <= 32767" in found.notes
+
+
+def test_an_array_of_bytes_has_bytes(read: Reader) -> None:
+    """What is written is reduced, as what is read from it may be an index."""
+    text = "__global__ void k(unsigned char *b, int *A, int n) { b[n] = n + 3; A[b[0]] = 1; }"
+    assert show_stmt(read(text).kernel.body) == "b[n] <- n + 3 & 255;\nA[b[0] & 255] <- 1;"
 
 
 def test_under_what_is_given(read: Reader) -> None:
