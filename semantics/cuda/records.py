@@ -154,9 +154,7 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
             return found
     if steady and kept(decl):
         return held(st, decl.name, decl, values(st, origin, use))
-    callee = origin.referenced if origin.kind == "CALL_EXPR" else None
-    constructs = callee is not None and callee.kind == "CONSTRUCTOR" and not copies(origin)
-    if callee is not None and constructs and not (in_shim(callee) and takes_scalars(origin)):
+    if _constructs(origin):
         parts = variable(st, decl)
         st.construct(st, parts, origin, use)
         return parts
@@ -165,10 +163,21 @@ def initialised(st: State, decl: Node, value: Node, use: Use = "part") -> Place:
     return parts
 
 
+def _constructs(origin: Node) -> bool:
+    """Whether a value is made where it is to be, by a constructor that copies none."""
+    callee = origin.referenced if origin.kind == "CALL_EXPR" and not copies(origin) else None
+    made_ = callee is not None and callee.kind == "CONSTRUCTOR"
+    return callee is not None and made_ and not (in_shim(callee) and takes_scalars(origin))
+
+
 def union(st: State, decl: Node, value: Node | None, use: Use) -> Address:
-    """A union of one thread, with a value for its first member, the one that is named, or a copy of another one."""
+    """A union of one thread, with a value for its first member, the one that is named, a copy of another one, or what
+    a constructor makes."""
     made_ = unions.variable(st, decl.name, decl, decl.loc)
     if value is None or undefined(value):
+        return made_
+    if value.kind != "INIT_LIST_EXPR" and _constructs(origin := source(value)):
+        st.construct(st, made_, origin, use)
         return made_
     if value.kind != "INIT_LIST_EXPR":
         fill(st, made_, value, use)

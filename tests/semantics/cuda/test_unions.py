@@ -23,6 +23,8 @@ struct Parted { unsigned lo : 9, mid : 14; int top : 9; };
 union F { int i; unsigned u; Parted b; };
 union G { unsigned v[2]; struct { Parted b; int n : 20; unsigned z : 12; } p; };
 union Y { struct { unsigned char lo : 4, hi : 4; } n; unsigned char w; };
+union C { int i; unsigned u;
+  __device__ C(int x) : i(-x) {} __device__ C(unsigned x) { u = x >> 1; ++i; } C() = default; };
 __device__ int mids(F f) { f.b.mid++; return f.b.mid * 2 + f.b.top; }
 __device__ U made(int x) { U u; u.i = x; return u; }
 __device__ W either(const W *p, int x) { if (x > 3) { W w = {{x, 5}}; return w; } return *p; }
@@ -48,6 +50,7 @@ BODIES = [
     "N m; m.a = 1; m.c = 2; A[2] = m.low(-3) + m.a * m.c;",
     "M m = {1, {n, 3, {4}}}; m.c += m.d; M z = m; M *q = &z; q->b = 7; A[0] = m.b * 100 + m.c * 10 + z.b; A[1] = q->d;",
     "struct { int q; struct { int x; struct { int y; }; }; } s[2]; s[n & 1].y = n; A[0] = 1;",
+    "C c(n), d = C(7u), e{4000000000u}; A[0] = c.u >> 28; A[1] = d.i + (e.u >> 20); C f = e; f.i = n; A[3] = f.u + e.i;",
     # as values
     "U u = made(-n); A[0] = u.u >> 28; u = made(n * 9); A[1] = u.i; A[2] = made(n - 5).u >> 30; A[3] = top(made(n));",
     "W w; w.p.a = n; w.v[1] = 7; W z = either(&w, n); A[0] = z.p.a + z.m[1][0]; w = either(&z, 2); A[1] = w.v[0];",
@@ -70,6 +73,9 @@ def test_as_a_host_compiler_has_it(read: Callable[..., Reading], tmp_path: Path)
 
 
 LOWERED = {
+    "union H { unsigned u; unsigned char b[4]; __device__ H(unsigned x) : u(x) {} } h(n + A[3]); A[0] = 2 * A[1];": [
+        "x <- n + A[3] & 4294967295;", "A[0] <- 2 * A[1];",
+    ],
     "union { float f; unsigned u; } x; x.f = F[n]; x.u &= 2147483647u; F[0] = x.f;": [
         "x_0 <- int(__float_as_uint(as_double(F[n])));", "x_0 <- x_0 & 2147483647;",
         "F[0] <- as_float(__uint_as_float(as_double(x_0)));",
