@@ -1,4 +1,4 @@
-"""Kernels that cost the same wherever arrays of whole words begin in shared memory.
+"""Kernels that cost the same wherever arrays begin in shared memory, some words further or not.
 
 No access costs another number of words a bank if all of its addresses are some words further, and nothing is proved of
 what shared memory holds. So two readings that differ in no more than that are of one kernel.
@@ -35,9 +35,9 @@ WORD: Final = 4
 
 
 def anywhere(kernel: Kernel) -> Kernel:
-    """A kernel with its arrays of whole words in shared memory at no known place, and with the constants in sums that
-    are indices of these as far as they are no words. No address depends on a stride if all indices are 0."""
-    shared = {a.name: a for a in kernel.arrays if a.space == "shared" and a.width % WORD == 0}
+    """A kernel with its arrays in shared memory at no known word, and with the constants in sums that are indices of
+    these as far as they are no words. No address depends on a stride if all indices are 0."""
+    shared = {a.name: a for a in kernel.arrays if a.space == "shared"}
     if not shared:
         return kernel
     used: dict[str, set[Expr]] = {}
@@ -53,8 +53,8 @@ def anywhere(kernel: Kernel) -> Kernel:
 
 
 def _at_no_place(array: Array, first: bool) -> Array:
-    """An array without its place, and without its stride if only the first element is used."""
-    return replace(array, stride=array.width if first else array.stride, offset=0, length=None)
+    """An array without the word it begins in, and without its stride if only the first element is used."""
+    return replace(array, stride=array.width if first else array.stride, offset=array.offset % WORD, length=None)
 
 
 def _statement(s: Stmt, shared: dict[str, Array]) -> Stmt:

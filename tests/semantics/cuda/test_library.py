@@ -539,6 +539,22 @@ def test_fields_beside_what_has_another_size_are_read(read: Read) -> None:
     assert "more" not in show_stmt(read(f"{LIBRARY}__global__ void k(int *A) {{ {body} }}\n").kernel.body)
 
 
+def test_arrays_of_halves_and_bytes_may_be_in_what_has_another_size(read: Read) -> None:
+    """As in bitsandbytes: what CUB keeps them in begins at a word, and how long it is says nothing."""
+    text = (
+        "#include <cub/cub.cuh>\n#include <cuda_fp16.h>\ntemplate <class T> __global__ void k(T *A, unsigned char *B) {"
+    )
+    text += "  typedef cub::BlockLoad<T, 32, 2, cub::BLOCK_LOAD_WARP_TRANSPOSE> Load;\n"
+    text += "  typedef cub::BlockStore<unsigned char, 32, 2, cub::BLOCK_STORE_WARP_TRANSPOSE> Store;\n"
+    text += "  __shared__ typename Load::TempStorage load; __shared__ typename Store::TempStorage store; T x[2];\n"
+    text += "  Load(load).Load(A, x); unsigned char b[2] = {3, (unsigned char)(int)x[1]}; Store(store).Store(B, b); }\n"
+    for t in ("half", "__nv_bfloat16", "short", "signed char"):
+        more = "#include <cuda_bf16.h>\n" if "bf" in t else ""
+        assert "load.__w_part" in show_stmt(
+            read(f"{more}{text}template __global__ void k({t} *, unsigned char *);").kernel.body
+        )
+
+
 ARE: Final = (
     "!std::is_floating_point_v<half>", "!std::is_arithmetic<const half>::value", "std::is_class_v<__nv_bfloat16>",
     "!std::is_scalar_v<half>", "!std::is_fundamental_v<half>", "std::is_compound_v<half>", "!std::is_signed_v<half>",

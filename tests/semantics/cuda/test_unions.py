@@ -50,7 +50,7 @@ BODIES = [
     "N m; m.a = 1; m.c = 2; A[2] = m.low(-3) + m.a * m.c;",
     "M m = {1, {n, 3, {4}}}; m.c += m.d; M z = m; M *q = &z; q->b = 7; A[0] = m.b * 100 + m.c * 10 + z.b; A[1] = q->d;",
     "struct { int q; struct { int x; struct { int y; }; }; } s[2]; s[n & 1].y = n; A[0] = 1;",
-    "C c(n), d = C(7u), e{4000000000u}; A[0] = c.u >> 28; A[1] = d.i + (e.u >> 20); C f = e; f.i = n; A[3] = f.u + e.i;",
+    "C c(n), d = C(7u), e{4000000000u}; A[0] = c.u >> 28; A[1] = d.i + (e.u >> 20); C f = e; f.i = n; A[3] = f.u;",
     # as values
     "U u = made(-n); A[0] = u.u >> 28; u = made(n * 9); A[1] = u.i; A[2] = made(n - 5).u >> 30; A[3] = top(made(n));",
     "W w; w.p.a = n; w.v[1] = 7; W z = either(&w, n); A[0] = z.p.a + z.m[1][0]; w = either(&z, 2); A[1] = w.v[0];",
