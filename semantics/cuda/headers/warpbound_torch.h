@@ -172,6 +172,13 @@ optional<Device> device_of(const Tensor &);
 template <class T> struct AccumulateType_ { typedef T type; };
 template <> struct AccumulateType_<Half> { typedef float type; };
 template <> struct AccumulateType_<BFloat16> { typedef float type; };
+namespace detail {
+template <class T, int N> struct Array { __w_OURS(Array) T data[N];
+  __device__ __host__ Array() = default; __device__ __host__ Array(T x) { for (int i = 0; i < N; i++) data[i] = x; }
+  static constexpr __device__ __host__ int size() { return N; }
+  __device__ __host__ T &operator[](int i) { return data[i]; } __device__ __host__ T operator[](int i) const { return data[i]; }
+};
+}
 template <class T, bool = true> using acc_type = typename AccumulateType_<T>::type;
 template <class T, bool = true> struct AccumulateType { typedef acc_type<T> type; };
 template <class T> using opmath_type = acc_type<T>;

@@ -198,3 +198,10 @@ void host(at::Tensor x) { k<at::Half><<<1, 1>>>(0, 0); k<at::BFloat16><<<1, 1>>>
     for name, widths in (("half", "4 12"), ("__nv_bfloat16", "4 12"), ("double", "8 18")):
         body = show_stmt(read(text, None, instantiate=f"k<{name}>").kernel.body)
         assert all(f"y[{at}] <- " in body for at in widths.split()), body
+
+
+def test_an_array_of_offsets_is_one_of_a_thread(read: Read) -> None:
+    text = "#include <ATen/ATen.h>\nusing Offsets = at::detail::Array<unsigned, 2>;\n"
+    text += "__device__ Offsets offsets(unsigned i) { Offsets o(i); o[1] = 2 * i; return o; }\n"
+    text += "__global__ void k(int *A) { auto o = offsets(threadIdx.x); A[o[0]] = A[o[1]] + o.size(); }\n"
+    assert show_stmt(read(text).kernel.body).endswith("? o.data_0 : o.data_1] + 2;")
