@@ -253,16 +253,33 @@ def _converts(node: Node, inner: Node) -> bool:
 
 
 def assignment(mention: Mention, host: Node) -> tuple[str, Node] | None:
-    """The field and the value, where a mention of a dim3 is that of `b.x = value`, a statement that a function runs
-    once, whatever else it does."""
+    """The field and the value, where a mention of a dim3 is that of `b.x = value`, or of a part of `b.x = c.y = value`,
+    a statement that a function runs once, whatever else it does."""
     outer = [n for n in mention.around if n.kind != "PAREN_EXPR"]
-    if mention.moved or [n.kind for n in outer[:3]] != ["MEMBER_REF_EXPR", "BINARY_OPERATOR", "COMPOUND_STMT"]:
+    if mention.moved or outer[0].kind != "MEMBER_REF_EXPR" or len(outer) < 4 or not _assigns(outer[1]):
         return None
-    field, statement, body = outer[:3]
-    body_of_host = len(outer) == 4 and body.span == host.children[-1].span
-    first = statement.children[0].span == field.span and statement.operator == "="
-    straight = body_of_host and first and _straight(host, statement.span[1])
-    return (field.name, statement.children[1]) if straight else None
+    field, statement, *rest = outer
+    first, value = statement.children[0].span == field.span, _value(statement, field.type.name)
+    while rest[0].kind == "UNEXPOSED_EXPR" and len(rest) > 1 and _assigns(rest[1]):
+        first = first and rest[1].children[1].span == statement.span
+        statement, *rest = rest[1:]
+    straight = [n.kind for n in rest[:1]] == ["COMPOUND_STMT"] and len(rest) == 2
+    straight = straight and rest[0].span == host.children[-1].span and _straight(host, statement.span[1])
+    return (field.name, value) if first and straight and value is not None else None
+
+
+def _assigns(node: Node) -> bool:
+    return node.kind == "BINARY_OPERATOR" and node.operator == "="
+
+
+def _value(assigned: Node, kind: str) -> Node | None:
+    """The value of an assignment, also through others; None where one is of a variable of another type."""
+    value = assigned.children[1]
+    while value.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(value.children) == 1 and _assigns(value.children[0]):
+        value = value.children[0]
+    if not _assigns(value):
+        return assigned.children[1]
+    return _value(value, kind) if value.type.name == kind else None
 
 
 def given(mention: Mention, host: Node) -> Node | None:
