@@ -1088,6 +1088,10 @@ BITS: Final = tuple(("op", op) for op in "&|^")
 TRUTHS: Final = (*OPPOSITE, "&&", "||")
 
 
+RUN: Final = single("row", "run")
+"""Where the threads of a warp begin in a row of threads, whatever it is a multiple of."""
+
+
 class Lanes:
     """The threads that P allows, and what expressions are worth at each. Whatever is in doubt is an unknown of its own
     for the thread, or an active thread. Truth values are 0 and 1."""
@@ -1108,7 +1112,7 @@ class Lanes:
         """The values of facts as potentials: another condition with one of these values holds, too."""
         self.false: set[Potential] = set()
         """Values of conditions of which facts are the opposite, 1 less these: they do not hold."""
-        self.least: dict[Potential, int] = {}
+        self.least: dict[Potential, int] = {RUN: 0}
         """What potentials without a number are at least, by facts and types; at most, their opposites."""
         for leaf in (leaf for leaf, t in program.leaves.items() if t == BOOL):
             self.least |= {single(*leaf): 0, single(*leaf) * -1: -1}
@@ -1371,15 +1375,21 @@ class Lanes:
                 found = [part for warp in found for part in self._parts(atom[2], warp)]
         return found
 
-    @cached_property
-    def runs(self) -> list[list[Values]]:
-        """Threads with each tid.x that those of a warp may have, whatever tid.y and tid.z are: a part of a row of x
-        threads, or the end of one and the beginning of the next. Where x is less than a warp has, its threads have
-        0 .. x - 1, which is in a part of a row."""
-        size, x = self.program.hardware["warp"], self.known["param", "blockDim.x"]
-        found = [[single("row", "run") + i for i in range(size)]]
-        found += [[x + i - n if i < n else i - n for i in range(size)] for n in range(1, size)]
-        return self._allowed([[{TIDS[0]: i} for i in run] for run in found])
+    def _run(self, places: Iterable[Potential], plane: bool) -> list[Values]:
+        """Threads with these tid.x, or with `plane` these places tid.y * blockDim.x + tid.x, whatever else tid is."""
+        ys = [(place, single(*TIDS[1], place)) for place in places]
+        x = self.known["param", "blockDim.x"] if plane else 0
+        return [{TIDS[0]: place - times(x, y), TIDS[1]: y} for place, y in ys]
+
+    def runs(self, plane: bool) -> list[list[Values]]:
+        """Threads with each place that those of a warp may have: a part of a row of threads, or of a plane, or the end
+        of one and the beginning of the next. Where one has less threads than a warp, they have the places from 0 on,
+        which are in a part of a row."""
+        size, (x, y, _) = self.program.hardware["warp"], (self.known["param", f"blockDim.{axis}"] for axis in AXES)
+        end = times(x, y) if plane else x
+        found = [[RUN + i for i in range(size)]]
+        found += [[end + i - n if i < n else i - n for i in range(size)] for n in range(1, size)]
+        return self._allowed(self._run(run, plane) for run in found)
 
     def _allowed(self, groups: Iterable[list[Values]]) -> list[list[Values]]:
         """The threads that P allows, in a warp each. A fact of which nothing is known at the ends and in the middle of
@@ -1447,18 +1457,27 @@ class Lanes:
         """Cases of which one holds, for something in e that all threads share: each place of the block along an axis of
         the grid; else each residue modulo a power of two, the least such that quotients in e, at what is more by a
         multiple of it, are more by what all share."""
-        worth = self.program.worth(e)
-        inside = atoms(self.value(worth, self.known)) | atoms(worth)  # by what leaves are, and by themselves
-        divided = [(dict(linear(atom[1])), atom[2]) for atom in inside if atom[0] == "floor"]
-        divided += [(dict(linear(q)), LOW) for atom in inside if atom[:2] in BITS for q in atom[2:]]
-        for leaf in sorted(inside & self.shared - {WARP}):
+        for leaf in sorted(self._inside(e) & self.shared - {WARP}):
             places = self.known.get(("param", leaf[1].replace("blockIdx", "gridDim"))) if leaf in INDICES else 0
-            k = lcm(*(d // gcd(d, int(found[leaf])) for found, d in divided if leaf in found))
             if isinstance(places, int) and 1 < places <= LOW:
                 yield [("op", "==", leaf, ("const", INT, i)) for i in range(places)]
-            elif 1 < k <= LOW and k & (k - 1) == 0:
+            elif (k := self._rests(e, leaf)) > 1:
                 low = ("op", "&", leaf, ("const", INT, k - 1))
                 yield [("op", "==", low, ("const", INT, i)) for i in range(k)]
+
+    def _inside(self, e: Expr) -> set[Atom]:
+        """The atoms of e, by what leaves are, and by themselves."""
+        worth = self.program.worth(e)
+        return atoms(self.value(worth, self.known)) | atoms(worth)
+
+    def _rests(self, e: Expr, leaf: Atom) -> int:
+        """The least power of two such that quotients in e, where a leaf is more by a multiple of it, are more by what
+        all share; 1 if there is none up to LOW."""
+        inside = self._inside(e)
+        divided = [(dict(linear(atom[1])), atom[2]) for atom in inside if atom[0] == "floor"]
+        divided += [(dict(linear(q)), LOW) for atom in inside if atom[:2] in BITS for q in atom[2:]]
+        k = lcm(*(d // gcd(d, int(found[leaf])) for found, d in divided if leaf in found))
+        return k if k <= LOW and k & (k - 1) == 0 else 1
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows: as it is, or at each place that it depends on."""
@@ -1480,12 +1499,31 @@ class Lanes:
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
         most = self._most(array, index, window, enough, self.warps)
-        if most <= enough or self.shape[0] or array.lanes < self.program.hardware["warp"]:
-            return most
         v = self.value(self.program.worth(index), self.known, self.together)
-        if not leaves(v) <= (self.shared | {TIDS[0]}) - {WARP} or any(atom[0] == "unknown" for atom in atoms(v)):
+        known = leaves(v) <= (self.shared | {*TIDS[:2]}) - {WARP} and all(atom[0] != "unknown" for atom in atoms(v))
+        if not known or self.shape[0] or array.lanes < self.program.hardware["warp"]:
             return most
-        return min(most, self._most(array, index, window, enough, self.runs))
+        plane = TIDS[1] in leaves(v)
+        most = most if most <= enough else min(most, self._most(array, index, window, enough, self.runs(plane)))
+        less = enough + 1 if enough else most
+        return most if most <= enough else min(most, self._in_parts(array, index, window, enough, plane, less))
+
+    def _in_parts(self, array: Array, index: Expr, window: range, enough: int, plane: bool, less: int) -> int:
+        """The same, if it is less, for what the end of a row and the beginning of the next touch, each by itself, where
+        the end begins anywhere: at a multiple of as many places as tell quotients in the index apart, and each rest."""
+        size, rests = self.program.hardware["warp"], self._rests(index, TIDS[0])
+        groups = [[RUN * rests + rest + i for i in range(size)] for rest in range(rests)]
+        threads_ = self._allowed(self._run(group, plane) for group in (*groups, range(size)))
+        rows = zip(threads_, self._values(index, threads_, self.together), strict=True)
+        *ends, begin = [[(int(offset(thread[LANE])), v) for thread, v in zip(*row, strict=True)] for row in rows]
+        most, last = 0, -1
+        for n in range(size, 0, -1):
+            other = self._at_once(array, {v for i, v in begin if i < size - n}, window, 1)
+            if other > last and most < less:  # where it is the same, a longer end touches no less
+                last = other
+                for end in (dict.fromkeys(v for i, v in end if i < n) for end in ends):
+                    most = max(most, other + self._at_once(array, end, window, enough - other))
+        return most
 
     def _most(self, array: Array, index: Expr, window: range, enough: int, warps: list[list[Values]]) -> int:
         """The same in some warps."""
@@ -1494,26 +1532,28 @@ class Lanes:
             phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
             for thread, v in zip(warp, values, strict=True):
                 phases[int(offset(thread[LANE])) // lanes][v] = None
-            for part in phases.values():
-                share = enough // len(phases)
-                n = at_indices(array, [(v, ()) for v in part], window, share)
-                if share < n and any(atom[0] == "bits" for v in part for atom in atoms(v)):
-                    n = min(n, at_indices(array, [(v, ()) for v in part], window, share, False))
-                if share < n and len(window) == 1:
-                    whole = [unreduced(array, v) for v in part]
-                    n = min(n, at_indices(array, whole, window, share) + multiples(array, whole))
-                for ways_of in (clamped, sided) if len(window) == 1 else (sided,):
-                    worst = 0
-                    for way in ways_of(list(part)) if share < n else ():
-                        worst = max(worst, at_indices(array, [(v, ()) for v in way], window, share))
-                        if worst >= n:
-                            break
-                    n = min(n, worst or n)
-                here += n - 1
+            here += sum(self._at_once(array, part, window, enough // len(phases)) - 1 for part in phases.values())
             most = max(most, here)
             if most > enough > 0:
                 break
         return most
+
+    def _at_once(self, array: Array, part: Collection[Potential], window: range, enough: int) -> int:
+        """The same of lanes that access at once, at these indices."""
+        n = at_indices(array, [(v, ()) for v in part], window, enough)
+        if enough < n and any(atom[0] == "bits" for v in part for atom in atoms(v)):
+            n = min(n, at_indices(array, [(v, ()) for v in part], window, enough, False))
+        if enough < n and len(window) == 1:
+            whole = [unreduced(array, v) for v in part]
+            n = min(n, at_indices(array, whole, window, enough) + multiples(array, whole))
+        for ways_of in (clamped, sided) if len(window) == 1 else (sided,):
+            worst = 0
+            for way in ways_of(list(part)) if enough < n else ():
+                worst = max(worst, at_indices(array, [(v, ()) for v in way], window, enough))
+                if worst >= n:
+                    break
+            n = min(n, worst or n)
+        return n
 
 
 def _coarseness(definition: tuple[Atom, Potential]) -> int:

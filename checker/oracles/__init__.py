@@ -404,7 +404,8 @@ class Oracles:
         unit = hardware.sector if what == "MemReads" else hardware.word * hardware.banks
         found = plain
         for start, span in windows(index, p, x, context, min(MAX_SPAN, plain.n * unit // here.stride)):
-            n = view.count(what, array, prepared(start, view.sigma)[0], span).n
+            least = min(span + 1, (span * here.stride + here.width - 1) // unit + 1)  # of one lane's
+            n = found.n if least >= found.n else view.count(what, array, prepared(start, view.sigma)[0], span).n
             if n < found.n:
                 found = Count(n, "lanes", True)
         return found

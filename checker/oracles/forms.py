@@ -247,6 +247,8 @@ class Atoms:
                     match self.keys[m[0]]:
                         case ("leaf", str() as name) if len(m) == 1 and c % k:
                             yield name, k // gcd(k, c)
+                        case ("run" as name, 1) if len(m) == 1 and c % k:
+                            yield name, k // gcd(k, c)
                         case ("quotient", str() as name) if len(m) == 1 and c % k:  # of a leaf with a known residue
                             yield name, k
 

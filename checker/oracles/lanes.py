@@ -138,6 +138,7 @@ class View:
         self.hardware = context.hardware
         self.block_scope = context.scope == "block"
         self.atoms = Atoms()
+        self._runs: dict[bool, list[list[Lane]]] = {}
         self._instead: dict[str, Number] = {}
         facts = facts_of(p, context, sigma)
         self._defs = _definitions(facts, self.x)
@@ -228,20 +229,32 @@ class View:
                 active = [part for warp in active for part in self._parts(f, warp)]
         return [warp for warp in active if warp]
 
-    @cached_property
-    def runs(self) -> list[list[Lane]] | None:
-        """Threads of which those of a warp have the threadIdx.x, if nothing is known of threadIdx.y and threadIdx.z: in
-        a block of any size a warp has the end of one row and the beginning of the next, or a part of one row; or, where
-        rows are short, a part of such a part, more than once. None where more is known of the rows."""
-        x, size = self.dims[0], self.hardware.warp
-        if self.threads is not None or self.in_rows or x is None:
-            return None
-        first = self.atoms.atom(("run",), 0)
-        found = [[plus(first, i) for i in range(size)]]
-        found += [[plus(x, i - n) if i < n else i - n for i in range(size)] for n in range(1, size)]
-        rows = [[Lane({"x": i, "y": None, "z": None}, 0) for i in row] for row in found]
-        rows = [[lane for lane in row if all(self.value(f, lane) != 0 for f in self._facts)] for row in rows]
-        return [row for row in rows if row]
+    def runs(self, plane: bool) -> list[list[Lane]]:
+        """Threads that have the places in a row of threads which those of a warp may have, or with `plane` the places
+        threadIdx.y * blockDim.x + threadIdx.x, whatever else threadIdx is: in a block of any size a warp has the end of
+        one row, or plane, and the beginning of the next, or a part of one; or, where these are short, a part of such a
+        part, more than once. There are none where more is known of the rows."""
+        (x, y, _), size = self.dims, self.hardware.warp
+        if self.threads is not None or self.in_rows or x is None or y is None:
+            return []
+        if plane not in self._runs:
+            end, first = self.atoms.apply("*", (x, y)) if plane else x, self.atoms.atom(("run", 1), 0)
+            found = [[plus(first, i) for i in range(size)]]
+            found += [[plus(end, i - n) if i < n else i - n for i in range(size)] for n in range(1, size)]
+            rows = [[self._at_place(place, plane) for place in row] for row in found]
+            self._runs[plane] = [row for row in map(self._allowed, rows) if row]
+        return self._runs[plane]
+
+    def _at_place(self, place: Number, plane: bool) -> Lane:
+        """A thread at a place in a row, or a plane."""
+        if not plane:
+            return Lane({"x": place, "y": None, "z": None}, 0)
+        y = self.atoms.atom(("tid", "y", place), 0)
+        return Lane({"x": minus(place, self.atoms.apply("*", (self.dims[0] or 0, y))), "y": y, "z": None}, 0)
+
+    def _allowed(self, lanes: list[Lane]) -> list[Lane]:
+        """The lanes at which no conjunct of P is false."""
+        return [lane for lane in lanes if all(self.value(f, lane) != 0 for f in self._facts)]
 
     def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
         """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many
@@ -460,10 +473,33 @@ class View:
         """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
         found = self._count(self.warps, what, array, index, span)
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
-        runs = self.runs if found.n > 1 and at_once else None
-        if runs is None or any(self.value(index, lane) is None for run in runs for lane in run):
-            return found
-        return min(found, self._count(runs, what, array, index, span, found.n), key=lambda count: count.n)
+        for plane in (False, True) if at_once else ():
+            runs = self.runs(plane) if found.n > 1 else []
+            if runs and not any(self.value(index, lane) is None for run in runs for lane in run):
+                whole = self._count(runs, what, array, index, span, found.n)
+                parts = self._in_parts(plane, what, array, index, span, min(found.n, whole.n))
+                return min(found, whole, parts, key=lambda count: count.n)
+        return found
+
+    def _in_parts(self, plane: bool, what: What, array: str, index: Expr, span: int, less: int) -> Count:
+        """The same, by what the end of a row and the beginning of the next touch, each by itself: the end begins at a
+        place of which all rests modulo a power of two are looked at, as far as the index tells them apart."""
+        size, some = self.hardware.warp, self.atoms.atom(("run", 1), 0)
+        values = [self.value(index, self._at_place(plus(some, i), plane)) for i in (0, size - 1)]
+        modulus = max((k for v in values for name, k in self.atoms.hidden(v or 0) if name == "run"), default=1)
+        first = scaled(self.atoms.atom(("run", modulus), 0), modulus)
+        begin = [self._at_place(i, plane) for i in range(size)]
+        ends = [[self._at_place(plus(first, rest + i), plane) for i in range(size)] for rest in range(modulus)]
+
+        def touched(lanes: list[Lane]) -> int:
+            return self._count([active], what, array, index, span).n if (active := self._allowed(lanes)) else 0
+
+        most, last = 0, -1
+        for n in range(size, 0, -1):
+            other = touched(begin[: size - n])
+            if other > last and most < less:  # where it is the same, a longer end touches no less
+                most, last = max(most, other + max(touched(end[:n]) for end in ends)), other
+        return Count(most, "lanes", True)
 
     def _count(
         self, warps: list[list[Lane]], what: What, array: str, index: Expr, span: int, less: float = inf

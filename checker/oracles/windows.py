@@ -80,8 +80,9 @@ def _clamped(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[t
     whole = abstracted(index, with_fresh(context.sigma, (*p, index)))
     told = ((f.args[0], f.args[1]) for f in p if isinstance(f, Op) and f.op == "==" and isinstance(f.args[1], Op))
     same = (put(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x)
+    sized = None not in context.launch.block  # then lanes see through what threadIdx alone tells
     for e in dict.fromkeys((whole, *same)):
-        if any(isinstance(t, Var) and t.name not in x for t in subterms(e)):
+        if any((isinstance(t, Var) and t.name not in x) or (isinstance(t, Tid) and not sized) for t in subterms(e)):
             found = extent(e, p, partial(_own, x=x), context)
             if found is not None and found[2] - found[1] <= most:
                 shared, low, high = found
