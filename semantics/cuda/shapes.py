@@ -183,9 +183,12 @@ def gives_reference(node: Node) -> bool:
 
 
 def to_reference(node: Node) -> bool:
-    """Whether an expression names a place as one of another type: values that are no pointers are not reinterpreted."""
+    """Whether an expression names a place as one of another type: values that are no pointers are not reinterpreted,
+    and no pointer as a float or a structure."""
     inner = operand(node) if node.kind == "CXX_REINTERPRET_CAST_EXPR" else None
     kinds = ("int", "bool", "base", "record")
+    if inner is not None and inner.type.kind == "array":
+        return node.type.kind in ("base", "record")
     return (
         inner is not None and inner.type.kind in kinds and node.type.kind in kinds and not same(inner.type, node.type)
     )
@@ -285,6 +288,7 @@ _WORDS: Final = {
     "CXX_TRY_STMT": "'try'",
     "STRING_LITERAL": "a string",
     "CONDITIONAL_OPERATOR": "'?:'",
+    "CSTYLE_CAST_EXPR": "a cast by '(T)x'",
     "CALL_EXPR": "a call",
     "UNEXPOSED_EXPR": "this kind of expression",
     "INIT_LIST_EXPR": "an initialiser list",

@@ -174,6 +174,9 @@ CASES = {
         r_0 <- 1;
         r_1 <- 0;
         A[r_0] <- 1;""",
+    "__shared__ int w[4][2]; reinterpret_cast<S &>(w[n & 3]).y = 1; A[n] = w[1][0];": """\
+        w.as_S.y[(n & 3) * 2] <- 1;
+        A[n] <- w[2];""",
     "WHEN(n > 3) A[0] = 1;": """\
         if (n > 3) {
           A[0] <- 1;
@@ -259,7 +262,7 @@ REFUSED = {
         ],
         "a cast to a reference is not supported",
     ),
-    "char c = 0; (unsigned char &)c = 200;": "this (cstyle_cast) as a place in memory is not supported",
+    "char c = 0; (unsigned char &)c = 200;": "a cast by '(T)x' as a place in memory is not supported",
     "int r[2] = {0, 0}; int x = r[0] + fill(r);": "a call changes 'r_0', which is also used in this expression, "
     "and C++ does not say which comes first",
     "T t = {{0, 0}, 1}; int x = t.a[0] + fill(t.a);": "a call changes 't.a_0', which is also used in this "
