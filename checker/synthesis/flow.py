@@ -21,7 +21,7 @@ from checker.synthesis.guards import distances, sized
 from checker.synthesis.guesses import invariants, orders, passed, together
 from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, cut
-from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, strip
+from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, ghost_of, strip
 from checker.synthesis.rules import ALWAYS, NEVER, SOUND
 from checker.synthesis.rules.transformer import Analysis, Book
 from checker.synthesis.totals import counted, moved, totals
@@ -260,7 +260,7 @@ class _Analysis(Analysis):
     def left(self, item: Loop, state: State, after: live.Names) -> State:
         """The facts kept after a loop: none about what only the loop needed. P would grow from loop to loop."""
         changed = written(strip(item.body))
-        kept = {GHOST + x for x in after} if self.sharp else set()
+        kept = {ghost_of(x) for x in after} if self.sharp else set()
         dead = changed - after - kept
         return State(live.kept(state.p, dead, changed), state.x - dead)
 

@@ -29,7 +29,7 @@ from checker.synthesis.flags import flags
 from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State, within
-from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, items, strip
+from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, ghost_of, items, strip
 from logic.assertions import Context, Entails, P, Proved, X, conj, opaque, settled
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
@@ -108,7 +108,7 @@ def with_ghosts(
     known = said((), context).constants
     for cycle, entry in _entered(flow):
         for counter in sorted(local_vars(cycle.guard) & written(cycle.body.stmt)):
-            free = not counter.startswith(GHOST) and GHOST + counter not in chosen
+            free = not counter.startswith(GHOST) and ghost_of(counter) not in chosen
             if free and context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
                 place, p = (counter, cycle.loc), entry.p
                 parts = lanes.get(place) or _parts(counter, entry, known)
@@ -124,7 +124,7 @@ def with_ghosts(
             left.setdefault(cycle.loc, found)
     flagged = {loc for loc, one in left.items() if one.flag is not None}
     lanes = {place: parts for place, parts in lanes.items() if place[1] not in flagged}
-    names = (*(GHOST + counter for counter, _ in lanes), *(one.ghost.name for one in left.values()))
+    names = (*(ghost_of(counter) for counter, _ in lanes), *(one.ghost.name for one in left.values()))
     ghosts = tuple(dict.fromkeys(names))
     if not ghosts:
         return outline, chosen
@@ -178,7 +178,7 @@ def with_flags(outline: Outline) -> Outline:
     for flag in wanted:
         name = next(iter(local_vars(flag)))
         if name not in ghosts and all(isinstance(e, Const) for e in values.get(name, ())):
-            ghosts[name] = Var(f"{GHOST}{name}"), flag
+            ghosts[name] = Var(ghost_of(name)), flag
     if not ghosts or any(x.startswith(GHOST) for x in locals_):
         return outline
 
@@ -509,7 +509,7 @@ def _limited(item: Loop, own: Mapping[str, Expr], sigma: Signature) -> Iterator[
             case Op("<" | "<=" as op, (Var(x), limit)) if x in own and x in inner and not local_vars(limit) & changed:
                 p = of_expr(own[x])
                 if p is not None and not mentions_tid(limit) and all(c > 0 for _, c in p.terms):
-                    yield Op(op, (Var(GHOST + x), limit))
+                    yield Op(op, (Var(ghost_of(x)), limit))
 
 
 def _step(counter: str, value: Expr) -> Expr | None:
@@ -533,11 +533,11 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], sigma: Sign
     match item:
         case Loop():
             counters = {counter for counter, loc in lanes if loc == item.loc}
-            own_ghosts = {GHOST + counter for counter in counters}
+            own_ghosts = {ghost_of(counter) for counter in counters}
             inside = around | own_ghosts | ({left[item.loc].ghost.name} if item.loc in left else set())
             for counter in sorted(written(strip(item.body)) & counters):
                 shared, own = lanes[counter, item.loc]
-                ghost = Var(GHOST + counter)
+                ghost = Var(ghost_of(counter))
                 yield Plain(Assign(ghost.name, shared))
                 yield Partial((Op("==", (ghost, Op("-", (Var(counter), own)))),))
             body = _block(item.body, lanes, left, sigma, inside)
@@ -560,6 +560,6 @@ def _item(item: Item, lanes: Parts, left: Mapping[Loc | None, Left], sigma: Sign
             yield item
             step = _step(counter, value)
             if step is not None and counter not in local_vars(step):
-                yield Plain(Assign(GHOST + counter, Op("+", (Var(GHOST + counter), step))))
+                yield Plain(Assign(ghost_of(counter), Op("+", (Var(ghost_of(counter)), step))))
         case _:
             yield item

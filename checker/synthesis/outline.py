@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from logic.assertions import Context, P, X
 from logic.potentials import Poly
 from logic.source import Loc
-from logic.syntax import Assign, Assume, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While, Write, seq
+from logic.syntax import GHOST, Assign, Assume, Expr, If, Kernel, Seq, Skip, Stmt, Sync, While, Write, seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,11 @@ class Outline:
     kernel: Kernel
     context: Context
     body: Block
+
+
+def ghost_of(x: str) -> str:
+    """The ghost of a variable, or of a field, in which a name has dots: ghosts have none in certificates."""
+    return GHOST + x.replace(".", "__")
 
 
 def strip(block: Block) -> Stmt:

@@ -16,7 +16,7 @@ from checker.synthesis.counters import moves, per_turn
 from checker.synthesis.flags import inverse
 from checker.synthesis.measures import lengths
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step
-from checker.synthesis.outline import Block, Branch, Loop, Split
+from checker.synthesis.outline import Block, Branch, Loop, Split, ghost_of
 from logic.assertions import Context, P, conj, opaque
 from logic.facts import Facts, compared, said
 from logic.potentials import (
@@ -33,7 +33,7 @@ from logic.potentials import (
     sym,
     variables,
 )
-from logic.syntax import BOOL, GHOST, Assign, Expr, Op, Var, local_vars, written
+from logic.syntax import BOOL, Assign, Expr, Op, Var, local_vars, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def _distances(fork: Fork, loop: Cycle | None, context: Context) -> tuple[Poly, 
 
 def _marks(fork: Fork, context: Context) -> tuple[Poly, ...]:
     """The ghosts of the flags that a branch tests."""
-    flags = (x for c in conj((fork.cond,), context.sigma) for x in local_vars(c))
-    return tuple(sym(Var(GHOST + x)) for x in flags if GHOST + x in fork.before.x and context.sigma.locals[x] == BOOL)
+    flags = (x for c in conj((fork.cond,), context.sigma) for x in local_vars(c) if context.sigma.locals[x] == BOOL)
+    return tuple(sym(Var(ghost)) for ghost in map(ghost_of, flags) if ghost in fork.before.x)
 
 
 def _compared(cond: Expr, before: P, context: Context, facts: Facts) -> Iterator[Poly]:

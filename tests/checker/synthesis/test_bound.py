@@ -615,3 +615,12 @@ def test_a_bound_for_every_block_is_shown_an_axis_at_a_time() -> None:
         assert arithmetic_proof(AtLeast((), frozenset(), more, less), outline.context) is not None
         (step,), steps = step.premises, steps + 1
     assert steps == 2
+
+
+def test_a_counter_may_be_a_field(tmp_path: Path) -> None:
+    """Its ghost has a name that certificates take."""
+    struct = "struct S { int at, by; } b__at = {n, 0}, b = {t, 32}; for (; b.at < n; b.at += b.by) B[b.at] = b__at.by;"
+    (found,) = bounds(of_body(tmp_path, struct), (32, 1, 1), ["sectors"])
+    assert found.verdict == "certified"
+    assert found.q is not None
+    assert str(found.q) == "4*max(0, ceil(n/32))"
