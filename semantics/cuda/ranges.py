@@ -334,13 +334,16 @@ class Walk:
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
-        is by fewer bits than there are."""
+        is by fewer bits than that type has of which it is, which no form without reductions says."""
         low, high = s.value.range
-        if e.source is not None and e.source.signed and form is e.value:
-            low, high = max(low, e.source.low), min(high, e.source.high)
+        if form is not e.value:
+            return s
+        own = e.source or e.to
+        if own is e.source and own.signed:
+            low, high = max(low, own.low), min(high, own.high)
         match form:
             case Op("<<", (Const(int(k)), _)) if k >= 0:
-                low, high = max(low, 0), min(high, k << e.to.bits - 1)
+                low, high = max(low, 0), min(high, k << own.bits - 1)
         return (
             s if (low, high) == s.value.range or low > high else s._replace(value=s.value._replace(range=(low, high)))
         )

@@ -107,6 +107,9 @@ LEFT = {
     "out[n] = ((size_t)(m - w) + (z & 255)) / 3 > 5;": f"out[n] <- int(((m - w & {MASK}) + (z & 255)) / 3 > 5);",
     "if (m > 0) out[(m << (n - n)) - m - 1] = 1;": (f"if (m > 0) {{\n  out[(m << n - n) - m - 1 & {MASK}] <- 1;\n}}"),
     "out[n] = (m << 64) / 3;": f"out[n] <- (m << 64 & {MASK}) / 3;",
+    "unsigned char i = 1 << n; out[i] = 1;": "i <- 1 << n & 255;\nout[i] <- 1;",  # n may be 31
+    "unsigned i = 1ull << n; out[i] = 1;": f"i <- 1 << n & {MASK};\nout[i] <- 1;",  # n may be 63
+    "unsigned char i = (unsigned)(1ull << n); out[i] = 1;": "i <- 1 << n & 255;\nout[i] <- 1;",
     "out[n] = (3u << (n & 31)) / 5 > 5;": f"out[n] <- int((3 << (n & 31) & {MASK}) / 5 > 5);",
     "if (threadIdx.x > 0) out[(threadIdx.x << 2) - 5] = 1;": (
         f"if (tid.x > 0) {{\n  out[(tid.x << 2) - 5 & {MASK}] <- 1;\n}}"
