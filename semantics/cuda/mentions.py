@@ -273,13 +273,16 @@ def _assigns(node: Node) -> bool:
 
 
 def _value(assigned: Node, kind: str) -> Node | None:
-    """The value of an assignment, also through others; None where one is of a variable of another type."""
+    """The value of an assignment, also through others; None where one is of what may be of another type, or of less
+    bits than its type has."""
     value = assigned.children[1]
     while value.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(value.children) == 1 and _assigns(value.children[0]):
         value = value.children[0]
     if not _assigns(value):
         return assigned.children[1]
-    return _value(value, kind) if value.type.name == kind else None
+    target = value.children[0].referenced
+    whole = target is not None and target.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL") and not target.is_bitfield
+    return _value(value, kind) if whole and value.type.name == kind else None
 
 
 def given(mention: Mention, host: Node) -> Node | None:
