@@ -11,7 +11,7 @@ source travel with the nodes and never count in comparisons.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
@@ -435,6 +435,26 @@ def statements(s: Stmt) -> Iterator[Stmt]:
                 stack.extend((orelse, then))
             case While(_, body):
                 stack.append(body)
+
+
+def mapped(
+    s: Stmt, change: Callable[[Expr], Expr], write: Callable[[str, Expr], Expr] = lambda _, index: index
+) -> Stmt:
+    """A statement with its expressions changed, and then the indices of its writes, at the same places."""
+    match s:
+        case Seq(stmts):
+            return Seq(tuple(mapped(t, change, write) for t in stmts), s.loc)
+        case Assign(x, e):
+            return Assign(x, change(e), s.loc)
+        case Write(array, index, e):
+            return Write(array, write(array, change(index)), change(e), s.loc)
+        case If(cond, then, orelse):
+            return If(change(cond), mapped(then, change, write), mapped(orelse, change, write), s.loc)
+        case While(cond, body):
+            return While(change(cond), mapped(body, change, write), s.loc)
+        case Assume(cond):
+            return Assume(change(cond), s.loc)
+    return s
 
 
 def evaluated(s: Stmt) -> tuple[Expr, ...]:

@@ -127,10 +127,12 @@ def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
 
     launch = context.launch
     data = for_reading(launch.contracts)
-    found = reading.under(launch.assumptions, launch.block, launch.grid, data=data)
+    found = reading.under(launch.assumptions, launch.block, launch.grid, data=data, warp=context.hardware.warp)
     apart = contradicted(launch.contracts, found, launch.assumptions)
     if apart or (found.facts and _contradictory(with_facts(context, found.facts), oracle)):
-        return reading.under(launch.assumptions, launch.block, launch.grid, assume=False, data=data)
+        return reading.under(
+            launch.assumptions, launch.block, launch.grid, assume=False, data=data, warp=context.hardware.warp
+        )
     return found
 
 

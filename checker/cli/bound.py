@@ -462,11 +462,11 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
 
     if not bounds:
         return []
-    found, launch = [], bounds[0][0].launch
+    found, launch, warp = [], bounds[0][0].launch, bounds[0][0].hardware.warp
     kept = (*of_tables(reading), *of_types(launch.contracts, reading))
     for one in unneeded(bounds, SOUND, oracle, kept=kept):
         less = without(launch, one)
-        other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts))
+        other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts), warp=warp)
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
         if same and one not in implied(launch.contracts, reading):  # else by it a value is known not to wrap around
             found.append(one)

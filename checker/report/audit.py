@@ -133,7 +133,12 @@ class Source:
         """The kernel as it is in the launches that a certificate is about."""
         launch = context.launch
         data = for_reading(launch.contracts)
-        return replace(self, reading=self.reading.under(launch.assumptions, launch.block, launch.grid, data=data))
+        return replace(
+            self,
+            reading=self.reading.under(
+                launch.assumptions, launch.block, launch.grid, data=data, warp=context.hardware.warp
+            ),
+        )
 
 
 def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, str]:

@@ -23,7 +23,7 @@ from checker.synthesis.outline import Outline, bare, without
 from checker.synthesis.rules import SOUND
 from checker.synthesis.rules.transformer import Book
 from checker.synthesis.search import Engine, find_potentials, is_solid, risen, with_potentials, without_potentials
-from checker.synthesis.stated import shortened, summable, told_by_contracts, wherever
+from checker.synthesis.stated import shortened, summable, told_by_contracts, wherever, without_rests
 from checker.synthesis.sums import antidifference
 from checker.synthesis.walk import Point, Proof, Stuck, named
 from checker.synthesis.warps import END, alike, by_warps, cases_of, dearest, parts_by, told_apart
@@ -515,7 +515,7 @@ def _one(
     try:
         proof = _without_ghosts(whole(), ghosts, kernel)
         if anywhere:
-            proof = wherever(proof, context, oracle)
+            proof = wherever(without_rests(proof, context, oracle), context, oracle)
         known = Point(proof.pre.p, told_by_contracts(proof.pre.q, context, oracle), proof.pre.x)
         proof = shortened(weaken(proof, known, proof.post), context, oracle, per != "warp")
         if per != "warp":

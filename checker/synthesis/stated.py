@@ -70,6 +70,47 @@ def wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly
     return proof
 
 
+def without_rests(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
+    """The proof with what rests of divisions are at most, where they tell warps or blocks apart: m % n is n - 1 at
+    most, if n is positive, which says more than what rest each warp has. Where that is not seen, as in min(1, m % n),
+    what is taken away by such terms is left out."""
+    for term in (Poly((t,)) for t in proof.pre.q.terms):
+        found = _without_rests(term)
+        for other in (found, ZERO) if found != term else ():
+            q, most = proof.pre.q, proof.pre.q - term + other
+            enough = AtLeast((), frozenset(), most, q)
+            if arithmetic_proof(enough, context) and isinstance(oracle(enough, context), Proved):
+                proof = weaken(proof, Point(proof.pre.p, most, proof.pre.x), proof.post)
+                break
+    return proof
+
+
+def _without_rests(q: Poly) -> Poly:
+    """A potential with n - 1 for m - n*trunc(m/n), inside others first."""
+
+    def image(a: Atom) -> Poly:
+        match a:
+            case Apply(op, args):
+                return applied(op, *map(_without_rests, args))
+            case Max0(arg):
+                return max0(_without_rests(arg))
+            case Floor(arg, k):
+                return floor_div(_without_rests(arg), k)
+            case Log2(arg):
+                return log2(_without_rests(arg))
+        return atom(a)
+
+    whole = mapped(q, image)
+    for m, c in whole.terms:
+        for a in m:
+            match a:
+                case Apply("/", (dividend, divisor)) if leaves(dividend) & NUMBERED:
+                    taken = divisor * atom(a)
+                    if taken.terms == ((m, 1),):
+                        whole = whole + (dividend - divisor + 1 - taken) * c
+    return whole
+
+
 def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
     """A potential that has what elements of arrays are, by contracts such as row[0] == 0, in place of these elements,
     where that is shown to be no less. Where an array rises to an element that is known, as row[n] == nnz, that is what

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from logic.source import Loc
@@ -15,6 +16,7 @@ from logic.syntax import (
     INT,
     TRUE,
     Assign,
+    Const,
     Expr,
     If,
     Kernel,
@@ -25,6 +27,7 @@ from logic.syntax import (
     Stmt,
     While,
     Write,
+    mapped,
     seq,
     show,
 )
@@ -118,13 +121,15 @@ class Reading:
         assume: bool = True,
         split: bool = True,
         data: Sequence[Held] = (),
+        warp: int | None = None,
     ) -> Reading:
-        """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds, and on
-        arrays of which `data` do. Unless it may `assume` facts, it is right for all of them; unless comparisons are
-        `split`, it takes no more operators."""
+        """The same kernel for launches with blocks and a grid of these sizes, of which what is `given` holds, on arrays
+        of which `data` do, and where warps have so many lanes. Unless it may `assume` facts, it is right for all of
+        them; unless comparisons are `split`, it takes no more operators."""
         with _deep_recursion():
             sigma = signature(self.kernel)
-            found = settled(self.written, self.types, sigma, given, block, grid, assume, split, data)
+            body = self.written if warp is None else mapped(self.written, partial(_of_lanes, warp=warp))
+            found = settled(body, self.types, sigma, given, block, grid, assume, split, data)
         kernel = replace(self.kernel, body=found.body)
         return replace(self, kernel=kernel, facts=found.facts, spans=found.spans)
 
@@ -167,6 +172,20 @@ INSTANCES: Final = 3
 """The most instances of templates that stand in the name of a kernel."""
 
 _INSTANCE: Final = re.compile(r"[A-Za-z_]\w*<[\w ,:*&()./\[\]<>-]{0,400}>", re.ASCII)
+
+
+def _of_lanes(e: Expr, warp: int) -> Expr:
+    """An expression with a number in place of warpSize."""
+    match e:
+        case Param("warpSize"):
+            return Const(warp, loc=e.loc)
+        case Op(_, args):
+            parts = tuple(_of_lanes(a, warp) for a in args)
+            return e if all(map(operator.is_, parts, args)) else replace(e, args=parts)
+        case Read(array, index):
+            inner = _of_lanes(index, warp)
+            return e if inner is index else Read(array, inner, e.loc)
+    return e
 
 
 def _name(kernel: Node) -> str:

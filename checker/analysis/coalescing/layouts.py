@@ -19,21 +19,16 @@ from logic.stable import root
 from logic.syntax import (
     Array,
     Assign,
-    Assume,
     Const,
     Expr,
-    If,
     Kernel,
     Op,
     Param,
     Read,
-    Seq,
-    Stmt,
     Sync,
     Tid,
-    While,
-    Write,
     evaluated,
+    mapped,
     statements,
     subterms,
 )
@@ -126,7 +121,7 @@ def _relaid(array: Array, base: str, kernel: Kernel, context: Context, row: int 
             replace(a, length=a.length + a.length // wide * more) if a.name in names and a.length is not None else a
             for a in kernel.arrays
         )
-        body = _mapped(kernel.body, lambda e: _indexed(e, names, to), lambda a, i: to(i) if a in names else i)
+        body = mapped(kernel.body, lambda e: _indexed(e, names, to), lambda a, i: to(i) if a in names else i)
         made = replace(kernel, arrays=arrays, body=body)
         within = [f"no index of {base} leaves its row"] if row is not None else []
         if more:
@@ -210,24 +205,6 @@ def _indexed(e: Expr, names: set[str], to: Callable[[Expr], Expr]) -> Expr:
     return e
 
 
-def _mapped(s: Stmt, change: Callable[[Expr], Expr], write: Callable[[str, Expr], Expr]) -> Stmt:
-    """A statement with its expressions changed, and the indices of its writes, at the same places."""
-    match s:
-        case Seq(stmts):
-            return Seq(tuple(_mapped(t, change, write) for t in stmts), s.loc)
-        case Assign(x, e):
-            return Assign(x, change(e), s.loc)
-        case Write(array, index, e):
-            return Write(array, write(array, change(index)), change(e), s.loc)
-        case If(cond, then, orelse):
-            return If(change(cond), _mapped(then, change, write), _mapped(orelse, change, write), s.loc)
-        case While(cond, body):
-            return While(change(cond), _mapped(body, change, write), s.loc)
-        case Assume(cond):
-            return Assume(change(cond), s.loc)
-    return s
-
-
 # --- parameters and threads -------------------------------------------------------------------------------------------
 
 
@@ -266,7 +243,7 @@ def _swapped(kernel: Kernel, context: Context) -> Iterator[Remedy]:
         return
     if kernel.exchanges:  # which go by the lanes
         return
-    body = _mapped(kernel.body, _crossed, lambda _, i: i)
+    body = mapped(kernel.body, _crossed, lambda _, i: i)
     launch = replace(context.launch, grid=(grid[1], grid[0], grid[2]))
     crossed = "the grid is launched with x and y swapped"
     swapped = _made("threads", "swap x and y of the threads", replace(kernel, body=body), context, crossed, RACES)

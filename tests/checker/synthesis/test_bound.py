@@ -624,3 +624,24 @@ def test_a_counter_may_be_a_field(tmp_path: Path) -> None:
     assert found.verdict == "certified"
     assert found.q is not None
     assert str(found.q) == "4*max(0, ceil(n/32))"
+
+
+ROW = "int w = blockIdx.x * 2 + t / 32, p = w % n; for (int i = t % 32; i <= p; i += 32) B[i] = 1;"
+
+
+@pytest.mark.parametrize(
+    ("given", "metric", "expected"),
+    [
+        (Op(">", (Param("n"), Const(0))), "sectors", "4*max(0, ceil(n/32))"),
+        (Op(">", (Param("n"), Const(0))), "divwarps", "min(1, n)"),
+        (Op(">", (Param("n"), Const(-4))), "sectors", ""),  # then it may be less than n - 1
+    ],
+)
+def test_rests_that_tell_warps_apart_are_what_they_are_at_most(
+    given: Op, metric: str, expected: str, tmp_path: Path
+) -> None:
+    k = of_body(tmp_path, ROW)
+    (result,) = bounds(k, (64, 1, 1), [metric], Launch((64, 1, 1), assumptions=(given,)))
+    assert result.verdict == "certified"
+    assert (str(result.q) == expected) == bool(expected), str(result.q)
+    assert bool(expected) or "blockIdx.x" in str(result.q)

@@ -166,6 +166,14 @@ def test_under_what_is_given(read: Reader) -> None:
     assert again.kernel == found.kernel
 
 
+@pytest.mark.parametrize("lanes", [4, 32])
+def test_the_size_of_warps_is_a_number_where_it_is_known(read: Reader, lanes: int) -> None:
+    """In indices, too, at the place where it is written."""
+    found = read_body(read, "int i = threadIdx.x % warpSize; if (i < n) out[i] = out[i + warpSize];").under(warp=lanes)
+    body = f"i <- tid.x % {lanes};\nif (i < n) {{\n  out[i] <- out[i + {lanes}];\n}}"
+    assert body in show_stmt(found.kernel.body)
+
+
 def test_without_assumptions(read: Reader) -> None:
     """What is right for all launches, with a reduction for each that an assumption was made for."""
     found = read_body(read, "if (threadIdx.x < n) out[m * 4] = 1;")
