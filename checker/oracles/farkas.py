@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache, lru_cache, reduce
-from itertools import combinations_with_replacement, permutations, takewhile
+from functools import cache, lru_cache
+from itertools import combinations_with_replacement, takewhile
 from math import ceil, floor, gcd, lcm
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from checker.oracles.instances import by_depth
 from checker.oracles.known import Fact, Given, given, stated
 from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
+from checker.oracles.products import Because, Rows, products_with
 from checker.oracles.programs import Program, Row
 from checker.oracles.terms import choosing, first_choice, numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj
@@ -513,14 +514,16 @@ def _lawful(a: Apply, have: tuple[Fact, ...]) -> Iterator[Fact]:
 
 def _sooner(goal: Poly, have: Iterable[Fact]) -> Json:
     """A combination of the facts that share leaves with a goal; or of those that share some with these, too, as what
-    says where idx and tx are, for an idx that is blockIdx.x * 256 + tx."""
-    near = {*leaves(goal)}
+    says where idx and tx are, for an idx that is blockIdx.x * 256 + tx; or with products in them, as of a step that is
+    gridDim.x * size."""
+    near, about = {*leaves(goal)}, list[Fact]()
     for _ in range(NEAR):
         about = [f for f in have if near.intersection(leaves(f.poly))]
         if (found := _combination(goal, about)) is not None:
             return found
         near |= {x for f in about for x in leaves(f.poly)}
-    return None
+    long = any(len(m) > 1 for p in (goal, *(f.poly for f in about)) for m, _ in p.terms)
+    return _combination(goal, about, more=_products(goal, about)) if long else None
 
 
 def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
@@ -563,49 +566,11 @@ def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
     return rows
 
 
-Rows = list[tuple[Rational, list[Json]]]
-"""Coefficients, and the names of what they are multiplied by."""
+def _products(goal: Poly, have: list[Fact]) -> list[Because]:
+    return products_with(goal, have, lambda need, more: _solution(need, have, more=more))
 
 
-def _products(goal: Poly, have: list[Fact]) -> list[tuple[Poly, Rows]]:
-    """The products of two leaves in a goal and in facts, where each is nonnegative by the facts, and why; the products
-    of a nonnegative leaf with a fact about the other, and of a quotient's divisor with a fact about the quotient."""
-
-    @cache
-    def why(a: Atom) -> Rows | None:
-        return _solution(atom(a), have) if isinstance(a, Sym) else None
-
-    def times(sure: Rows | None, p: Poly, b: Atom) -> Iterator[tuple[Poly, Rows]]:
-        """p, which is nonnegative by these rows, times each fact about b."""
-        about = (f for f in have if b in atoms(f.poly) and all(len(n) < 2 for n, _ in f.poly.terms))
-        for f in about if sure is not None else ():
-            yield p * f.poly, [(c, [*names, f.name]) for c, names in sure or ()]
-
-    found: list[tuple[Poly, Rows]] = []
-    pairs = dict.fromkeys(m for p in (goal, *(f.poly for f in have)) for m, _ in p.terms if len(m) == 2)
-    for m in [*pairs][:MAX_FACTORS]:
-        one, other = map(why, m)
-        if one is not None and other is not None:
-            found.append((Poly(((m, 1),)), _both(one, other)))
-        for a, b in permutations(m):
-            if isinstance(b, Sym):
-                found += times(why(a), atom(a), b)
-    for v in atoms(goal):
-        if isinstance(v, Apply) and v.op == "/":
-            divisor = v.args[1]
-            for factors, c in divisor.terms[:1]:  # one leaf, a product of some, or a sum
-                each = [why(a) for a in factors] if len(divisor.terms) == c == 1 else [_solution(divisor, have)]
-                sure = [rows for rows in each if rows is not None]
-                found += times(reduce(_both, sure) if len(sure) == len(each) else None, divisor, v)
-    return found
-
-
-def _both(one: Rows, other: Rows) -> Rows:
-    """The rows of a product."""
-    return [(c * d, [*names, *others]) for c, names in one for d, others in other]
-
-
-def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()) -> Json:
+def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[Because] = ()) -> Json:
     """The same as the certificate writes it."""
     found = _solution(goal, have, products, more)
     return None if found is None else [[str(c), names] for c, names in found]
@@ -616,9 +581,7 @@ def _sum(goal: Poly, have: list[Fact]) -> Json:
     return None if (found := _combination(goal, have)) is None else {"sum": found}
 
 
-def _solution(
-    goal: Poly, have: list[Fact], products: bool = False, more: Iterable[tuple[Poly, Rows]] = ()
-) -> Rows | None:
+def _solution(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[Because] = ()) -> Rows | None:
     """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
 
     Products of two facts take part where the goal itself has some; with `products` those about leaves that facts

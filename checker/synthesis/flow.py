@@ -18,7 +18,7 @@ from checker.oracles.instances import shown
 from checker.synthesis import chases, flags, live
 from checker.synthesis.counters import factor, geometric, moves, taken, trips
 from checker.synthesis.guards import distances, sized
-from checker.synthesis.guesses import invariants, orders, passed, together
+from checker.synthesis.guesses import invariants, left_alone, orders, passed, together
 from checker.synthesis.loose import loose
 from checker.synthesis.nodes import Cut, Cycle, Flow, Fork, Node, State, Step, cut
 from checker.synthesis.outline import Block, Branch, Cases, Loop, Outline, Partial, Plain, Split, ghost_of, strip
@@ -258,11 +258,13 @@ class _Analysis(Analysis):
         return cut(nodes, state, State(conj((*state.p, *more), self.sigma), state.x))
 
     def left(self, item: Loop, state: State, after: live.Names) -> State:
-        """The facts kept after a loop: none about what only the loop needed. P would grow from loop to loop."""
+        """The facts kept after a loop: none about what only the loop needed. P would grow from loop to loop. X keeps
+        what they mention: of an index that went on by a row a turn they say how far by the turns."""
         changed = written(strip(item.body))
         kept = {ghost_of(x) for x in after} if self.sharp else set()
         dead = changed - after - kept
-        return State(live.kept(state.p, dead, changed), state.x - dead)
+        p = live.kept(state.p, dead, changed)
+        return State(p, state.x - (dead - frozenset().union(*map(local_vars, p))))
 
     # --- statements ---
 
@@ -480,6 +482,7 @@ class _Analysis(Analysis):
         guessed = (
             *invariants(item.cond, body, state.p, changed, self.sigma, facts),
             *together(item.cond, body, state, changed, self.sigma),
+            *left_alone(state.p, changed, self.sigma),
             *(passed(body, changed, self.sigma) if self.sharp else ()),
         )
         summed, more = totals(

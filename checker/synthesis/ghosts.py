@@ -25,7 +25,7 @@ from checker import limits
 from checker.kernel import Oracle
 from checker.synthesis import chases
 from checker.synthesis.counters import moves
-from checker.synthesis.flags import flags
+from checker.synthesis.flags import flags, inverse
 from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, uniform_bound
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State, within
@@ -330,7 +330,8 @@ def _prepared(
                     if any(x in local_vars(c) for c in wanted):
                         return None
                 wanted = tuple(substitute(c, {x: settled(e, sigma)}) for c in wanted)
-                if reads_array(e) or (sigma.stable and isinstance(e, Var)):
+                lost = x in local_vars(e) and inverse(x, e) is None  # what was known of it before, as of x <- x / 2
+                if lost or reads_array(e) or (sigma.stable and isinstance(e, Var)):
                     placed.append(item)
                     item = Partial(wanted)
             case Branch() if local_vars(Op("&&", wanted)) & written(strip((item,))):

@@ -11,8 +11,8 @@ from checker.synthesis.nodes import State
 from logic.assertions import P, conj, opaque
 from logic.comparisons import as_expr
 from logic.facts import Facts, equations, solutions
-from logic.potentials import Poly
-from logic.syntax import INT, Const, Expr, If, Op, Stmt, Var, local_vars, statements, subterms
+from logic.potentials import Leaf, Poly
+from logic.syntax import INT, Const, Expr, If, Op, Stmt, Var, local_vars, statements, substitute, subterms
 from logic.typing import Signature
 
 
@@ -24,6 +24,11 @@ def _solved(fact: Expr, changed: frozenset[str], sigma: Signature) -> Iterator[E
                 value = as_expr(rest)
                 if leaf.name in changed and value is not None:
                     yield Op("==", (leaf, value))
+
+
+def _equations(p: P, changed: frozenset[str], sigma: Signature) -> Iterator[tuple[Leaf, Expr]]:
+    """The equations of P, as they are and solved for what the loop changes."""
+    return equations((*p, *(solved for c in p for solved in _solved(c, changed, sigma))))
 
 
 def orders(cond: Expr, changed: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
@@ -38,7 +43,7 @@ def together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigm
     """Guesses at what a variable that differs between lanes is by a counter that does not, where each moves by a fixed
     amount a turn: p == tid.x + 32*(j - 0) for `p = tid.x; for (j = 0; ..; j++) {..; p += 32;}`."""
     starts: dict[str, Expr] = {}
-    for leaf, e in equations((*state.p, *(solved for c in state.p for solved in _solved(c, changed, sigma)))):
+    for leaf, e in _equations(state.p, changed, sigma):
         if leaf.name in changed and not local_vars(e) & changed and not opaque(e, sigma):
             starts.setdefault(leaf.name, e)
     for own in sorted(starts.keys() - state.x):
@@ -47,6 +52,22 @@ def together(cond: Expr, body: Stmt, state: State, changed: frozenset[str], sigm
                 turns = Op("*", (rate, Op("-", (Var(counter), starts[counter]))))
                 yield Op("==", (Var(own), Op("+", (starts[own], turns))))
                 break
+
+
+def left_alone(p: P, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """Equations of variables that a loop leaves alone, with definitions in place of what it changes: o == tid.x - n for
+    o == p - n and p == tid.x, in front of a loop that moves p."""
+    known = {
+        leaf.name: e
+        for leaf, e in _equations(p, changed, sigma)
+        if leaf.name in changed and not local_vars(e) & changed and len([*subterms(e)]) <= limits.DEFINITION
+    }
+    for leaf, e in equations(p):
+        moved = local_vars(e) & changed
+        if moved and leaf.name in sigma.locals and leaf.name not in changed and moved <= known.keys():
+            value = substitute(e, known)
+            if not opaque(value, sigma) and leaf.name not in local_vars(value):
+                yield Op("==", (leaf, value))
 
 
 def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
@@ -60,7 +81,7 @@ def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Sig
     """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
     step."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
-    for leaf, start in equations((*p, *(solved for fact in p for solved in _solved(fact, changed, sigma)))):
+    for leaf, start in _equations(p, changed, sigma):
         if leaf.name in changed and sigma.locals[leaf.name] == INT and not local_vars(start) & changed:
             guesses |= {Op(op, (leaf, start)): None for op in (">=", "<=")}
             for step in sorted(steps(leaf.name, body, Facts(p))):

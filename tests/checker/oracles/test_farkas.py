@@ -681,3 +681,32 @@ def test_what_a_law_needs_follows_from_facts_one_by_one(p: str, goal: str, holds
     said = proof(o, CONTEXT)
     assert (said is not None) == holds
     assert said is None or decided(o, said, CONTEXT)
+
+
+SIZE = "x == blockDim.x * blockDim.y * blockDim.z; y == gridDim.x * x"
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "r", "holds"),
+    [
+        (SIZE, "y", "1", True),
+        (SIZE, "y", "blockDim.y", True),
+        (SIZE, "y", "gridDim.x", True),
+        (SIZE, "y", "gridDim.x + 1", False),
+        (SIZE, "|[0, n - y]|", "|[0, n]| - y + 1", False),
+        (f"{SIZE}; n < blockDim.x", "0", "|[y, n]|", True),
+        (f"{SIZE}; n < blockDim.x + 1", "0", "|[y, n]|", True),
+        (f"{SIZE}; n < blockDim.x + 2", "0", "|[y, n]|", False),
+        ("x == n * blockDim.y * blockDim.z; n >= 0", "x", "0", True),
+        ("x == n * blockDim.y * blockDim.z; n >= 0", "x", "blockDim.y", False),
+        ("x == n * blockDim.y * blockDim.z; n >= 0", "x", "n", True),
+        ("x == n * blockDim.y * blockDim.z", "x", "0", False),
+    ],
+)
+def test_products_of_several_sizes_are_no_less_than_each(p: str, q: str, r: str, holds: bool) -> None:
+    context = replace(CONTEXT, launch=Launch())
+    facts = conj([parse_expr(e, SIGMA) for e in p.split(";")], SIGMA)
+    o = AtLeast(facts, frozenset("xy"), parse_potential(q, SIGMA, "Q"), parse_potential(r, SIGMA, "Q"))
+    said = proof(o, context)
+    assert (said is not None) == holds
+    assert said is None or decided(o, said, context)

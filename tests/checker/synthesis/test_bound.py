@@ -645,3 +645,33 @@ def test_rests_that_tell_warps_apart_are_what_they_are_at_most(
     assert result.verdict == "certified"
     assert (str(result.q) == expected) == bool(expected), str(result.q)
     assert bool(expected) or "blockIdx.x" in str(result.q)
+
+
+ROWS = "for (int y = 0; y < m; y++) {{ B[x] = 1; x += n; }} "
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "apart"),
+    [
+        (ROWS + "{then} B[x] = 1;", "5 + 5*max(0, m)", "32 + 5*max(0, m)"),
+        ("for (int y = 0; y < 4; y++) {{ if (t < n) B[x] = 1; x += n; }} {then} if (t < n) B[x] = 1;", "25", "52"),
+        (
+            ROWS + "x -= n; {then} for (int y = m - 1; y >= 0; y--) {{ B[x] = 1; x -= n; }}",
+            "10*max(0, m)",
+            "37*max(0, m)",
+        ),
+        (
+            ROWS + "{then} int o = x; x += n; for (int y = 0; y < 4; y++) {{ B[x] = 1; x += n; }} B[o] = 1;",
+            "25 + 5*max(0, m)",
+            "160 + 5*max(0, m)",
+        ),
+    ],
+)
+def test_indices_that_march_on_after_their_loop(body: str, expected: str, apart: str, tmp_path: Path) -> None:
+    """What an index is by the turns of a loop is known behind it, and by other names; a sector a lane where lanes then
+    go apart."""
+    found = [
+        str(bounds(of_body(tmp_path, "x = t; " + body.format(then=then)), (32, 1, 1), ["sectors"])[0].q)
+        for then in ("", "x += n * t;")
+    ]
+    assert found == [expected, apart]

@@ -199,6 +199,18 @@ def test_a_search_that_halves_what_is_left(body: str, turns: str) -> None:
     assert valid(found) == pot(f"{per_turn}*log2({turns}) + {per_turn}*min(1, max(0, {turns}))")
 
 
+@pytest.mark.parametrize(
+    ("start", "bound"),
+    [
+        ("n - tid.x", "log2(n) + min(1, max(0, n))"),
+        ("min(9, n + tid.x)", "log2(min(9, n + 31)) + min(1, max(0, min(9, n + 31)))"),
+    ],
+)
+def test_a_number_of_each_lane_that_is_halved(start: str, bound: str) -> None:
+    assert valid(result(f"x <- {start}; while (x > 0) {{ A[0] <- 1; x <- x / 2; }}")) == pot(bound)
+    assert result(f"x <- {start}; while (x > 0) {{ A[0] <- 1; x <- (x + 1) / 2; }}").claim is None  # 1 stays 1
+
+
 HIT = "if (A[y] == A[tid.x]) { %s } else { if (A[k + y] < A[tid.x]) { %s } else { %s } }"
 
 
