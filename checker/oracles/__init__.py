@@ -325,13 +325,13 @@ class Oracles:
 
     def _by_arithmetic(self, o: AtLeast, context: Context) -> Proved | None:
         """Where there are logarithms, or operators without a closed form, of which solvers know little, what an
-        arithmetic proof shows."""
-        said = (p for f in o.p for p, _ in differences(f))
+        arithmetic proof shows: in the question, or in facts that have to do with it."""
+        said = [p for f in o.p for p, _ in differences(f)]
         at_start = not o.p and elements_in([o.q - o.r])  # where few questions are asked: contracts may need cases
         if (
             not at_start
             and not any(isinstance(a, Log2) for a in atoms(o.q - o.r))
-            and not any(isinstance(a, Apply) and a.op in OPERATED for p in (o.q - o.r, *said) for a in atoms(p))
+            and not any(isinstance(a, Apply) and a.op in OPERATED for p in _about(o.q - o.r, said) for a in atoms(p))
         ):
             return None
         return self._shown(o, context)
@@ -488,3 +488,13 @@ def _residues(view: View, index: Expr, _: P) -> Sequence[Expr]:
     name, k = view.hidden(prepared(index, view.sigma)[0])
     leaf = Var(name) if name in view.sigma.locals else Param(name)
     return [Op("==", (Op("&", (leaf, Const(k - 1))), Const(r))) for r in range(k)] if k > 1 else ()
+
+
+def _about(goal: Poly, facts: Sequence[Poly]) -> list[Poly]:
+    """A goal, and the facts that have to do with it: by leaves, or by variables in these."""
+    found, left, near = [goal], [*facts], leaves(goal)
+    while near:
+        found += (more := [p for p in left if leaves(p) & near])
+        left = [p for p in left if not leaves(p) & near]
+        near = frozenset(leaf for p in more for leaf in leaves(p) if isinstance(leaf, Var))
+    return found
