@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from checker.oracles import lra
 from checker.oracles.programs import Program, Row
@@ -19,12 +19,16 @@ from logic.polynomials import Rational, over, plain
 if TYPE_CHECKING:
     from highspy import Highs
 
+LARGE: Final = 2**30
+"""Coefficients of facts such as x < 2^32, in whose company those of others are as small as HiGHS's errors."""
+
 
 def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
     """A solution in exact fractions, or None where the program has none (or no engine could tell).
 
     It satisfies every row exactly; that it is optimal rests on HiGHS, where HiGHS names the basis. With `again`, an
-    exact engine has to say so too where HiGHS finds no solution.
+    exact engine has to say so too where HiGHS finds no solution. Where variables have coefficients as large as the
+    limits of integers, HiGHS takes anything for a solution, with a tiny multiple of those: it is asked again without.
     """
     names = program.variables()
     if not names:
@@ -33,9 +37,21 @@ def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
     solution = None if basis is None else _vertex(program, basis)
     if solution is not None:
         return solution
+    if (near := _near(program)) is not program:
+        return solve(near, again)
     if basis is None and (not again or hopeless(program)):
         return None
     return lra.solve(program)
+
+
+def _near(program: Program) -> Program:
+    """A program without the variables that have a LARGE coefficient and may not be negative."""
+    coefficients = ((n, c) for row, _ in program.equations for n, c in row.items())
+    far = {n for n, c in coefficients if not -LARGE < c < LARGE} - program.free
+    if not far:
+        return program
+    rows = [({n: c for n, c in row.items() if n not in far}, rhs) for row, rhs in program.equations]
+    return Program(rows, {n: c for n, c in program.objective.items() if n not in far}, program.free)
 
 
 def hopeless(program: Program) -> bool:
