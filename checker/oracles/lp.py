@@ -45,10 +45,10 @@ def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
 
 
 def _near(program: Program) -> Program:
-    """A program without the variables that have a LARGE coefficient and may not be negative."""
+    """A program without the variables that have a LARGE coefficient and may not be negative, if others are left."""
     coefficients = ((n, c) for row, _ in program.equations for n, c in row.items())
     far = {n for n, c in coefficients if not -LARGE < c < LARGE} - program.free
-    if not far:
+    if not far or far >= {*program.variables()}:
         return program
     rows = [({n: c for n, c in row.items() if n not in far}, rhs) for row, rhs in program.equations]
     return Program(rows, {n: c for n, c in program.objective.items() if n not in far}, program.free)

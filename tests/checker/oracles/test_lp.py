@@ -153,6 +153,18 @@ def test_the_exact_solver_is_asked_where_the_basis_is_wrong(monkeypatch: pytest.
     assert lp.solve(p) is None
 
 
+def test_limits_of_integers_are_left_out_where_floats_mistake_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^64 a = 1 and a = 0 hold next to each other for floats; no exact engine is asked about that. A limit that is
+    needed counts."""
+    monkeypatch.setattr(lra, "solve", lambda _: pytest.fail("the exact engine was asked"))
+    basis = lp._basis
+    monkeypatch.setattr(lp, "_basis", lambda p, names: ["x0"] if "x0" in names else basis(p, names))
+    assert lp.solve(program([([2**64, 0], 1), ([-1, 0], 0), ([0, 1], 0)], [1, 1])) is None
+    assert lp.solve(program([([2**64, 0, 3], 1), ([-1, 0, 0], 0)], [1, 0, 1])) == {"x2": F(1, 3)}
+    monkeypatch.undo()
+    assert lp.solve(program([([2**32, -1], 2**32 - 5), ([1, 0], 1)], [1, 1])) == {"x0": 1, "x1": 5}
+
+
 def test_feasible_is_exact() -> None:
     p = program([([3, 0, 0, 0], 1)], [1, 0, 0, 0])
     assert lp.feasible(p, {"x0": F(1, 3)})
