@@ -82,6 +82,12 @@ _ASSUMED: Final = {
 }
 """Macros whose values are the choice of whoever compiles the file, and what they are here."""
 
+_ELSEWHERE: Final = (
+    *("__PRETTY_FUNCTION__", "__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__"),
+    *("__FILE__", "__BASE_FILE__", "__FILE_NAME__"),
+)
+"""What is another text, or number, for another compiler, or when and where one is called."""
+
 
 MOST_TOLD: Final = 4
 """Errors of one kernel that are told."""
@@ -211,7 +217,7 @@ class Reach:
                 yield f"'{name}' is taken as {_ASSUMED[name]}: -D {name}=.. says otherwise"
             elif name in chosen or name.encode() in _macros(self.unit):
                 continue
-            elif name == "__PRETTY_FUNCTION__" or (  # of another length
+            elif name in _ELSEWHERE or (
                 name.startswith("__") and self.unit.macros.predefined.get(name, name.startswith("__has_"))
             ):
                 yield f"'{name}' is taken as clang has it"

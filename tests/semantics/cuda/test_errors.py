@@ -362,6 +362,19 @@ CONDITIONS = "__global__ void k(int *A) {\n#if %s\n  A[0] = 1;\n#else\n  A[0] = 
             1,
             "'__PRETTY_FUNCTION__' is taken as clang has it",
         ),
+        ("1\n#endif\nif (sizeof(__TIME__) == 9)\n#if 1", "", 1, "'__TIME__' is taken as clang has it"),
+        (
+            "1\n#endif\nif (D == 12)\n#if 1",
+            "constexpr int D = sizeof(__DATE__);\n",
+            1,
+            "'__DATE__' is taken as clang has it",
+        ),
+        (
+            "1\n#endif\nif (sizeof(NAME) > 1)\n#if 1",
+            "#define NAME __FILE__\n",
+            1,
+            "'__FILE__' is taken as clang has it",
+        ),
         (
             "defined(BIG)",
             '#include "cuda_config.h"\n',
