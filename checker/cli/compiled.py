@@ -141,7 +141,8 @@ def job(args: argparse.Namespace) -> Job:
     arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
     check_data(rows)
-    own = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
+    kept = [c for c, row in rows if row["verdict"] == "kept"]
+    own = for_run(reading, values, block, blocks, kept, hardware.warp)
     results, outline, read = _bounds(args, reading, metrics, hardware, block)
     kernel = assuming(args, own.kernel)
     launched = run_source(kernel, reading.passed, reading.fields, block, blocks, values, arrays, metrics, hardware)

@@ -202,14 +202,17 @@ def for_run(
     block: Sizes,
     grid: Sizes,
     kept: Iterable[Contract] = (),
+    warp: int | None = None,
 ) -> Reading:
-    """A kernel as it is in a run: with what its unsigned values are there, and on data that keep contracts."""
+    """A kernel as it is in a run: with what its unsigned values are there, on data that keep contracts, and where warps
+    have so many lanes: what bounds are of, a run may charge no more for."""
     from checker.refutation.contracts import for_reading
     from logic.syntax import Const, Op, Param
 
     known = {d.name for d in reading.kernel.params if d.type.kind == "int"} & values.keys()
     given = [Op("==", (Param(name), Const(int(values[name])))) for name in sorted(known)]
-    return reading.under(given, block, grid, assume=False, split=False, data=for_reading(usable(reading, kept)))
+    data = for_reading(usable(reading, kept))
+    return reading.under(given, block, grid, assume=False, split=False, data=data, warp=warp)
 
 
 def evaluated_grid(

@@ -160,7 +160,8 @@ def run(args: argparse.Namespace) -> int:
     check_assumed(args, reading, values, block, blocks)
     arrays = declared(reading.kernel, reading.tables) | read_arrays(reading.kernel, given_arrays)
     rows = [(c, tested(c, values, arrays)) for c in required(args, reading)]
-    reading = for_run(reading, values, block, blocks, [c for c, row in rows if row["verdict"] == "kept"])
+    kept = [c for c, row in rows if row["verdict"] == "kept"]
+    reading = for_run(reading, values, block, blocks, kept, hardware.warp)
     kernel: Kernel = assuming(args, reading.kernel)
     for note in reading.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -149,6 +149,15 @@ def test_unusable_options(cli: Run, words: tuple[str, ...], message: str) -> Non
         cli(COPY, *ARGS, *words)
 
 
+def test_the_size_of_a_warp_costs_what_it_does_in_bounds(
+    cli: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is a number there (`Reading.under`), and a metric may charge parameters more."""
+    (metric := tmp_path / "sizes.toml").write_text('name = "sizes"\nparam = 5\n', encoding="utf-8")
+    code = cli(Write("G", TID, Param("warpSize")), "--block", "32", *ARGS, "--metric", str(metric), "--format", "json")
+    assert (code, json.loads(capsys.readouterr().out)["totals"]) == (0, {"sizes": 0})
+
+
 def test_a_missing_parameter(cli: Run) -> None:
     with pytest.raises(SourceError, match="parameter 'n' has no value"):
         cli(COPY, "--block", "32")
