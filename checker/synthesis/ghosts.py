@@ -233,7 +233,7 @@ def _left(cycle: Cycle, entry: State, number: int, outline: Outline, oracle: Ora
             continue
         kinds = [[q for q in over[gap] if bool(elements_in([q])) == rows] for rows in (summed, not summed)]
         shown = next(filter(None, (_shown(gap, kind, p, context, oracle) for kind in kinds)), [])
-        if shown:
+        if shown and Const(0) not in shown:  # x != 0 has two sides, one of which is nowhere above 0
             order = Op("<=", (shown[0], shown[-1]))
             known_less = len(shown) == 1 or isinstance(oracle(Entails(p, (order,)), context), Proved)
             most = shown[0] if known_less else Op("min", (shown[0], shown[1]))

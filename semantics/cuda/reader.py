@@ -42,6 +42,7 @@ from semantics.cuda.diagnostics import check
 from semantics.cuda.errors import CudaError, unsupported
 from semantics.cuda.expressions import condition, discard, expr
 from semantics.cuda.functions import function_type, passed
+from semantics.cuda.halved import with_limits
 from semantics.cuda.held import Held
 from semantics.cuda.jumps import check_labels
 from semantics.cuda.lambdas import in_fields, of_host
@@ -334,6 +335,7 @@ def _lowered(node: Node, st: State) -> tuple[Kernel, State]:
         st.emit(Assign(st.frame.live, TRUE, node.loc))
     whole = seq(*st.out, *stmts)
     _check_depth(whole)
+    whole = with_limits(whole, st.integers)
     check_unwritten(st, whole)
     arrays = tuple(st.sigma.arrays.values())
     kernel = Kernel(node.name, tuple(st.params), arrays, tuple(st.locals), whole, node.loc, st.exchanges)
