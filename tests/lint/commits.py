@@ -1,4 +1,4 @@
-"""Commit messages that are new: a title of at most 72 characters, and a body where a change is large.
+"""Commit messages that are new: a title of words, of at most 72 characters, and a body where a change is large.
 
     python -m tests.lint.commits
 
@@ -32,11 +32,15 @@ def problems(title: str, body: str, lines: int) -> Iterator[str]:
 
     >>> list(problems("Mend it", "", 3))
     []
-    >>> list(problems("x" * 73, "", 3))
+    >>> list(problems("x", "", 3))
+    ['its title does not say what changed']
+    >>> list(problems("Mend " + "x" * 68, "", 3))
     ['its title has 73 characters, and 72 are the most']
     >>> list(problems("Rewrite it", "", 1000))
     ['it changes 1000 lines and has no body that says why']
     """
+    if len(title.split()) < 2:
+        yield "its title does not say what changed"
     if len(title) > LONGEST:
         yield f"its title has {len(title)} characters, and {LONGEST} are the most"
     if lines > LARGE and not body.strip():
