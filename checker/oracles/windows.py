@@ -34,7 +34,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, subterms
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, reads_array, subterms
 
 MOST: Final = 6
 """The most beginnings that are looked at, of the most ways to write an index."""
@@ -79,9 +79,10 @@ def _clamped(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[t
     their own in it."""
     whole = abstracted(index, with_fresh(context.sigma, (*p, index)))
     told = ((f.args[0], f.args[1]) for f in p if isinstance(f, Op) and f.op == "==" and isinstance(f.args[1], Op))
-    same = (put(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x)
+    same = [put(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x]
     sized = None not in context.launch.block  # then lanes see through what threadIdx alone tells
-    for e in dict.fromkeys((whole, *same)):
+    seen = sized and any(_of_threads(e, x) for e in same)
+    for e in () if seen else dict.fromkeys((whole, *same)):
         if any((isinstance(t, Var) and t.name not in x) or (isinstance(t, Tid) and not sized) for t in subterms(e)):
             found = extent(e, p, partial(_own, x=x), context)
             if found is not None and found[2] - found[1] <= most:
@@ -89,6 +90,11 @@ def _clamped(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[t
                 start = as_expr(shared + low, bases=True)
                 if start is not None:
                     yield start, high - low
+
+
+def _of_threads(e: Expr, x: X) -> bool:
+    """Whether an expression says what an index is by threadIdx and what lanes share."""
+    return not reads_array(e) and all(t.name in x for t in subterms(e) if isinstance(t, Var))
 
 
 def _in_parts(index: Expr, p: P, x: X, context: Context, most: int) -> tuple[Expr, int] | None:
