@@ -172,7 +172,7 @@ __global__ void walk(int *A, int w, int h) {
 def test_what_a_solver_knows_and_the_bound_does_not_need_is_left_out(tmp_path: Path, capsys: Capture) -> None:
     (source := tmp_path / "walk.cu").write_text(WALK)
     _, (row,) = bound(capsys, str(source), "--metric", "sectors", "--explain")
-    assert (row["bound"], row["verdict"]) == ("71*max(0, h)", "certified")
+    assert (row["bound"], row["verdict"]) == ("21*max(0, h)", "certified")
 
 
 def test_a_loop_that_never_ends_is_not_proved(cu: Path, capsys: Capture) -> None:
