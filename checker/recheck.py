@@ -67,9 +67,8 @@ MAX_FACTS: Final = 1 << 8  # monomials of facts that may contradict each other
 MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at wherever a P is
 MAX_RESIDUES: Final = 1 << 12  # that unknown parts of an index have together
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
-LOW: Final = 1 << 5  # the bits of a & b, a ^ b and a | b below are told from the others
+LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_WAYS: Final = 1 << 6  # that indices have together, by the sides of each max(0, .)
-MAX_CHOICES: Final = 1 << 8  # of the low bits of masks, and shifts, that indices have together
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 MAX_NESTED: Final = 16  # nor one with more atoms that are no leaves: written out, it could double with each
 
@@ -1100,9 +1099,6 @@ class Lanes:
     def __init__(self, program: Program, p: Facts, x: Names | None) -> None:
         """With x None, of one thread: everything is the same at all of it."""
         self.program, self.numbers = program, count()
-        self.parted: Collection[str] = (*"&^|", ">>")
-        """The operators whose bits below LOW are told from the others."""
-        self.halves: dict[Potential, tuple[Potential, Potential, bool]] = {}
         self.together = NORMAL | {"max0": self._part, "floor": self._floor, "op": self._operated, "bits": self._bits}
         self.together |= {name: partial(single, name) for name in ("base", "read")}
         """Values at threads that read at once, and get the same at the same index."""
@@ -1116,7 +1112,7 @@ class Lanes:
         """The values of facts as potentials: another condition with one of these values holds, too."""
         self.false: set[Potential] = set()
         """Values of conditions of which facts are the opposite, 1 less these: they do not hold."""
-        self.least: dict[Potential, int] = {RUN: 0, single("row", "x"): 0}
+        self.least: dict[Potential, int] = {RUN: 0}
         """What potentials without a number are at least, by facts and types; at most, their opposites."""
         for leaf in (leaf for leaf, t in program.leaves.items() if t == BOOL):
             self.least |= {single(*leaf): 0, single(*leaf) * -1: -1}
@@ -1133,8 +1129,6 @@ class Lanes:
             if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
                 ways = (atom[2], atom[2] * -1)
                 self._hold([self._compared("<", d) for d in ways if self._compared("<=", d) == 1])
-        self.tried: dict[Any, int] = {}
-        """What indices touch by choices of masks, as far as that was asked."""
         self.nobody = 0 in values
         """Whether P excludes all threads."""
         local = [(f, here) for f in values[: len(p)] if (here := leaves(f) & {WARP, *TIDS}) and not read_in(f)]
@@ -1191,7 +1185,7 @@ class Lanes:
         found = floor_of(p, k)
         if isinstance(found, Poly) and integral(p):
             turned = plus(*(single(*atom) for atom, c in linear(p) if atom[0] == "floor" and (c - k) % atom[2] == 0))
-            for more in dict.fromkeys((0, turned)):  # of other multiples, too
+            for more in (0, turned):  # of other multiples, too
                 low, high = self._least(p - k * more), self._least(k * more - p)
                 if low is not None and high is not None and low // k == -high // k:
                     return more + int(low // k)
@@ -1277,12 +1271,13 @@ class Lanes:
             return self._compared(op, a - b)
         if op == "&" and (found := self._masked(op, a, b)) is not None:
             return found
+        if op in ("^", "|"):
+            return self._bitwise(op, a, b)
         if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
             return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         if ("op", op, *args) in self.held:
             return self.held["op", op, *args]
         found = binary(op, a, b, self._part) if len(args) == 2 else None
-        found = self._bitwise(op, a, b) if found is None and op in self.parted else found
         return single("op", op, *args) if found is None else found
 
     def _masked(self, op: str, a: Potential, b: Potential) -> Potential | None:
@@ -1296,61 +1291,21 @@ class Lanes:
         low = a - high
         return (0 if op == "&" else high) + int(CONCRETE[op](low, b)) if isinstance(low, int) else None
 
-    def _bitwise(self, op: str, a: Potential, b: Potential) -> Potential | None:
-        """a & b, a ^ b, a | b or a >> b: of the bits below LOW in one part, and of all others, if those below of a or,
-        but for >>, b are known, or will be when masks are."""
-        a, b = (b, a) if isinstance(a, int) and op != ">>" else (a, b)
-        (high, low, _), (other, rest, _) = self._split(a), self._split(b)
-        if op == ">>":
-            return operated(op, high * LOW, b) + self._bits(op, low, b) if low != 0 and masked(low) else None
-        if not (masked(low) or masked(rest)):
-            return None
-        for mask, v in ((b, a), (a, b)) if op == "&" else ():
-            if self._split(mask)[2]:  # a & ~c is what a & c leaves of a, and c the one unknown
-                return v - self._operated(op, v, -1 - mask)
-        none = 0 if op == "&" else high + other
-        whole = none if 0 in (high, other) else operated(op, high, other)
-        ends = [self._least(v) for v in (high, other)] if op == "&" and isinstance(whole, Poly) else []
-        if any(end is not None and end >= 0 for end in ends):
-            self.least.setdefault(whole, 0)
-        return self._bits(op, low, rest) + LOW * whole
+    def _bitwise(self, op: str, *args: Potential) -> Potential:
+        """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
+        highs = [floor_of(v, LOW) for v in args]
+        lows = [v - high * LOW for v, high in zip(args, highs, strict=True)]
+        if not any(isinstance(low, int) for low in lows):
+            return single("op", op, *args)
+        high = plus(*highs) if 0 in highs else single("op", op, *highs)
+        return self._bits(op, *lows) + LOW * high
 
-    def _split(self, p: Potential) -> tuple[Potential, Potential, bool]:
-        """p by LOW, and what is left, and whether that is best told by -1 - p."""
-        if p not in self.halves:
-            high = self._floor(p, LOW)
-            opposite = not masked(p) and not leading(p) and leading(-1 - p)
-            self.halves[p] = high, p - high * LOW, opposite
-        return self.halves[p]
-
-    def _bits(self, op: str, a: Potential, b: Potential) -> Potential:
+    def _bits(self, op: str, *lows: Potential) -> Potential:
         """The same below LOW, where the result is, too."""
-        if not (isinstance(a, Poly) or isinstance(b, Poly)):
-            return operated(op, a, b)
-        found = binary(op, a, b) if op == ">>" else self._masked(op, a, b)
-        return single("bits", op, a, b) if found is None else found
-
-    def _chosen(self, values: list[Potential], most: int) -> Iterator[list[Potential]]:
-        """Values with the bits below LOW of each mask that all share, or how far they are shifted, as what these may
-        be: ways of which one has all that they are; no ways for many. Shifts by LOW bits or more leave none of these,
-        like the largest here."""
-        bits = {atom for v in values for atom in atoms(v) if atom[0] == "bits" and any(map(masked, atom[2:]))}
-        asked = {(a[1] == ">>", v) for a in bits for v in a[3 if a[1] == ">>" else 2 :] if not masked(v)}
-        shift, mask = min(asked, key=lambda ask: (ask[0], order(ask[1])), default=(True, 0))
-        step = gcd(LOW, *(int(c) for mono, c in terms(mask) if mono))
-        numbers = range(LOW.bit_length()) if shift else range(int(offset(mask)) % step, LOW, step)
-        x, c = next(((x, int(c) // step) for x, c in linear(mask) if gcd(int(c), LOW) == step), ((), 1))
-        for n in numbers if asked and len(numbers) <= most and integral(mask) and (shift or x) else ():
-            swap: Values = {}
-            for a in (a for a in bits if (a[1] == ">>") == shift and mask in a[3 if shift else 2 :]):
-                ours = a[2] if shift or a[2] != mask else n, n if a[3] == mask else a[3]
-                swap[a] = self._bits(a[1], *ours)
-            if not shift:  # nothing is added to x where the mask has these bits; elsewhere, as much as gives it them
-                more = collected({mono: int(c) // step for mono, c in terms(n - mask)})
-                swap[x] = single(*x) + more * pow(c, -1, LOW // step)
-            known: Values = {}
-            way = [self.value(v, swap, self.together, known) for v in values]
-            yield from list(self._chosen(way, most // len(numbers))) or [way]
+        if not any(isinstance(v, Poly) for v in lows):
+            return int(CONCRETE[op](*lows))
+        found = self._masked(op, *lows)
+        return single("bits", op, *lows) if found is None else found
 
     def _compared(self, op: str, d: Potential) -> Potential:
         """d op 0, in terms of < and =="""
@@ -1387,29 +1342,17 @@ class Lanes:
         return [{tid: single(*tid, i) for tid in TIDS} for i in range(max(2, self.program.hardware["warp"]))]
 
     @cached_property
-    def in_rows(self) -> bool:
-        """Whether a warp is in one row of threads, which begins at a multiple of its size."""
-        x, *others = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
-        return others == [1, 1] or all(c % self.program.hardware["warp"] == 0 for _, c in terms(x))
-
-    @cached_property
     def shape(self) -> tuple[bool, list[list[Values]]]:
         """Whether every thread is there, and what tid is in each, by warps; or else a warp that stands for all."""
         size, by_warps = self.program.hardware["warp"], self.program.scope == "warp"
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
             return True, threads(x, y, z, size, by_warps)
-        if not self.in_rows:
-            row = 0 if x == 1 else single("row", "x")
+        row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
+        if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
             return False, [self._ranked(self.known[WARP] if by_warps else row, x, y, z)]
-        return False, [self._row()]
-
-    def _row(self) -> list[Values]:
-        """A warp in one row of threads, whichever it is."""
-        size, dims = self.program.hardware["warp"], (self.known["param", f"blockDim.{axis}"] for axis in AXES)
-        row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, dims, strict=True))
-        first = self.known[WARP] if ty == tz == 0 and self.program.scope == "warp" else row
-        return [dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]
+        first = self.known[WARP] if y == z == 1 and by_warps else row
+        return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
 
     def _ranked(self, warp: Potential, x: Potential, y: Potential, z: Potential) -> list[Values]:
         """A warp of which no more is known than that its threads are next to each other in the block: x + y*tid.y and
@@ -1480,10 +1423,10 @@ class Lanes:
         spend(len(warp) * len({*values}))
         return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
-    def value(self, p: Potential, swap: Values, normal: Makers | None = None, known: Values | None = None) -> Potential:
-        """The value of p at these values of leaves; `known` are atoms replaced already."""
+    def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
+        """The value of p at these values of leaves."""
         try:
-            if not deep(p) and len(terms(found := replaced(p, swap, normal or self.apart, known))) <= MAX_LANE_TERMS:
+            if not deep(p) and len(terms(found := replaced(p, swap, normal or self.apart))) <= MAX_LANE_TERMS:
                 return found
         except TooMuch:
             raise
@@ -1555,21 +1498,15 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
-        v, most = self.value(self.program.worth(index), self.known, self.together), LARGEST
-        if self.shape[0] and self.in_rows and any(a[0] == "op" and a[1] in self.parted for a in atoms(v)):
-            row = [[thread | {LANE: i} for i, thread in enumerate(self._row())]]  # one warp is less work than all
-            most = self._most(array, index, window, enough, row, MAX_CHOICES)
-        most = most if most <= enough else min(most, self._most(array, index, window, enough, self.warps, MAX_CHOICES))
+        most = self._most(array, index, window, enough, self.warps)
+        v = self.value(self.program.worth(index), self.known, self.together)
         known = leaves(v) <= (self.shared | {*TIDS[:2]}) - {WARP} and all(atom[0] != "unknown" for atom in atoms(v))
-        if not known or self.shape[0] or self.in_rows or array.lanes < self.program.hardware["warp"]:
+        if not known or self.shape[0] or array.lanes < self.program.hardware["warp"]:
             return most
-        plane, self.parted = TIDS[1] in leaves(v), ("^", "|")  # masks and parts of rows have too many cases together
-        try:
-            most = most if most <= enough else min(most, self._most(array, index, window, enough, self.runs(plane)))
-            less = enough + 1 if enough else most
-            return most if most <= enough else min(most, self._in_parts(array, index, window, enough, plane, less))
-        finally:
-            self.parted = (*"&^|", ">>")
+        plane = TIDS[1] in leaves(v)
+        most = most if most <= enough else min(most, self._most(array, index, window, enough, self.runs(plane)))
+        less = enough + 1 if enough else most
+        return most if most <= enough else min(most, self._in_parts(array, index, window, enough, plane, less))
 
     def _in_parts(self, array: Array, index: Expr, window: range, enough: int, plane: bool, less: int) -> int:
         """The same, if it is less, for what the end of a row and the beginning of the next touch, each by itself, where
@@ -1588,38 +1525,26 @@ class Lanes:
                     most = max(most, other + self._at_once(array, end, window, enough - other))
         return most
 
-    def _most(
-        self,
-        array: Array,
-        index: Expr,
-        window: range,
-        enough: int,
-        warps: list[list[Values]],
-        choices: int = 0,
-    ) -> int:
-        """The same in some warps, with so many choices of masks."""
+    def _most(self, array: Array, index: Expr, window: range, enough: int, warps: list[list[Values]]) -> int:
+        """The same in some warps."""
         most, lanes = 0, array.lanes
         for warp, values in zip(warps, self._values(index, warps, self.together), strict=True):
             phases, here = defaultdict[Any, dict[Potential, None]](dict), 1
             for thread, v in zip(warp, values, strict=True):
                 phases[int(offset(thread[LANE])) // lanes][v] = None
-            each = enough // max(1, len(phases))
-            here += sum(self._at_once(array, part, window, each, choices) - 1 for part in phases.values())
+            here += sum(self._at_once(array, part, window, enough // len(phases)) - 1 for part in phases.values())
             most = max(most, here)
             if most > enough > 0:
                 break
         return most
 
-    def _at_once(self, array: Array, part: Collection[Potential], window: range, enough: int, choices: int = 0) -> int:
+    def _at_once(self, array: Array, part: Collection[Potential], window: range, enough: int) -> int:
         """The same of lanes that access at once, at these indices."""
-        whole = [unreduced(array, v) for v in part] if len(window) == 1 else []
-        few = self._by_masks(array, [*zip(part, whole, strict=True)], enough, choices) if whole and choices else LARGEST
-        if few <= enough:
-            return few
-        n = min(few, at_indices(array, [(v, ()) for v in part], window, enough))
+        n = at_indices(array, [(v, ()) for v in part], window, enough)
         if enough < n and any(atom[0] == "bits" for v in part for atom in atoms(v)):
             n = min(n, at_indices(array, [(v, ()) for v in part], window, enough, False))
-        if enough < n and whole:
+        if enough < n and len(window) == 1:
+            whole = [unreduced(array, v) for v in part]
             n = min(n, at_indices(array, whole, window, enough) + multiples(array, whole))
         for ways_of in (clamped, sided) if len(window) == 1 else (sided,):
             worst = 0
@@ -1629,23 +1554,6 @@ class Lanes:
                     break
             n = min(n, worst or n)
         return n
-
-    def _by_masks(self, array: Array, part: list[tuple[Potential, Any]], enough: int, choices: int) -> int:
-        """The same, or LARGEST, by choices of the masks in indices. These come with what they are, unreduced: that is
-        in the place of those that are modulo large numbers, of which multiples are nothing there."""
-        if not any(atom[0] == "bits" for v, _ in part for atom in atoms(v)):
-            return LARGEST
-        wide = [len(kind) == 2 and kind[0] > LONG and integral(whole) for _, (whole, kind) in part]
-        some = moved(array, [centred(w[0], w[1][0]) if large else v for large, (v, w) in zip(wide, part, strict=True)])
-        kinds = [kind if large else () for large, (_, (_, kind)) in zip(wide, part, strict=True)]
-        known, worst = (array, *zip(some, kinds, strict=True)), 0
-        for way in self._chosen([*some], choices) if self.tried.get(known, LARGEST) > enough else ():
-            worst = max(worst, at_indices(array, [*zip(way, kinds, strict=True)], range(1), enough))
-            if worst > enough > 0:
-                worst = LARGEST
-                break
-        self.tried[known] = min(worst or LARGEST, self.tried.get(known, LARGEST))
-        return self.tried[known]
 
 
 def _coarseness(definition: tuple[Atom, Potential]) -> int:
@@ -1664,20 +1572,6 @@ def threads(x: int, y: int, z: int, size: int, by_warps: bool) -> list[list[Valu
     rows = [(i % x, i // x % y, i // (x * y), i // size) for i in numbers]
     found: list[Values] = [dict(zip(names, values, strict=False)) for values in rows]
     return [found[i : i + size] for i in numbers[::size]]
-
-
-def centred(p: Potential, k: int) -> Potential:
-    """p, but for multiples of k, with the least coefficients."""
-    return collected({mono: (int(c) + k // 2) % k - k // 2 for mono, c in terms(p)})
-
-
-def moved(array: Array, values: Iterable[Potential]) -> tuple[Potential, ...]:
-    """Indices, less what is the same in all and is whole sectors or rounds of the banks: they touch as much."""
-    period, (v, *others) = array.unit * array.banks, values
-    same = reduce(frozenset.intersection, map(frozenset, map(terms, others)), frozenset(terms(v)))
-    less = {mono: c for mono, c in same if mono and c * array.stride % period == 0}
-    less[NOTHING] = offset(v) - offset(v) % (period // gcd(period, array.stride))
-    return tuple(w - collected(less) for w in (v, *others))
 
 
 def at_indices(array: Array, values: list[tuple[Potential, Any]], window: range, enough: int, seen: bool = True) -> int:
@@ -1724,11 +1618,6 @@ def unreduced(array: Array, v: Potential) -> tuple[Potential, Any]:
                 if within and all(e.denominator == 1 and e * array.stride % array.unit == 0 for _, e in terms(rest)):
                     return whole, (abs(c), rest, *truncated)
     return v, ()
-
-
-def masked(p: Potential) -> bool:
-    """Whether bits are known, or depend on masks."""
-    return not isinstance(p, Poly) or any(atom[0] == "bits" for atom in atoms(p))
 
 
 def clamped(values: list[Potential], step: int = 0) -> list[list[Potential]]:

@@ -475,7 +475,7 @@ def _smallest_range(view: View, index: Expr, p: P) -> Sequence[Expr]:
         if not isinstance(t, Var | Param) or t.name.startswith("blockDim."):
             continue
         low, high = view.ranges.get(t.name, (None, None))
-        if low is not None and high is not None and low < high <= low + MAX_CASES:
+        if low is not None and high is not None and low < high:
             found.append((high - low, t.name, t, range(low, high + 1)))
     if not found:
         return ()

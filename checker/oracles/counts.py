@@ -7,28 +7,14 @@ banks, can be shifted without changing a count. Bases are aligned to `Hardware.a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise, product
+from itertools import pairwise, product
 from math import gcd, prod
 from typing import Literal
 
-from checker.oracles.forms import (
-    LOW,
-    Atoms,
-    Form,
-    Interval,
-    Mono,
-    Number,
-    const_of,
-    minus,
-    over,
-    plus,
-    scaled,
-    terms_of,
-    times,
-)
+from checker.oracles.forms import Atoms, Form, Mono, Number, const_of, minus, plus, scaled, terms_of, times
 from logic.metrics import Hardware, conflicts, sectors, touched
 from logic.syntax import Array
 
@@ -41,12 +27,6 @@ MAX_COMBINATIONS = 4096
 MAX_WAYS = 64
 """Ways in which each min and max of an index may be one of its sides."""
 
-MAX_CHOICES = 1 << 8
-"""Ways to choose the low bits of masks, and shifts, in an index."""
-
-FEW = 4
-"""What choices of masks show is not looked for otherwise, if it is no more."""
-
 MAX_SPAN = 4096
 """Of the indices in a window."""
 
@@ -58,9 +38,6 @@ class Count:
     n: int
     engine: str
     loose: bool
-
-
-UNKNOWN = Count(1 << 62, "lanes", True)
 
 
 def gcd_lemma(stride: int, lanes: int, banks: int) -> int:
@@ -92,121 +69,20 @@ Groups = dict[tuple[tuple[Mono, int], ...], tuple[int, ...]]
 """Symbolic part of an index, to the constants that lanes add to it."""
 
 
-def worst(
-    what: What, values: Iterable[Number | None], array: Array, hw: Hardware, atoms: Atoms, choices: int = 0
-) -> Count:
-    """The most that active lanes with these index values can touch; None is a lane that may be anywhere. Masks in them
-    are tried in no more than so many choices.
+def worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardware, atoms: Atoms) -> Count:
+    """The most that active lanes with these index values can touch; None is a lane that may be anywhere.
 
     Equal values are given once only, except None, which is given once a lane.
     """
     given = [*values]
+    found = _worst(what, given, array, hw, atoms)
     known = [v for v in given if v is not None]
-    masked = _by_masks(what, known, array, hw, atoms, choices) if len(known) == len(given) else None
-    if masked and masked.n <= FEW:
-        return masked
-    found = min(_worst(what, given, array, hw, atoms), masked or UNKNOWN, key=lambda c: c.n)
     for ways_of in (_clamped, _sided) if len(known) == len(given) else ():
         if found.n > 1:
             ways = ways_of(known, atoms)
             most = max((_worst(what, way, array, hw, atoms) for way in ways), key=lambda c: c.n, default=found)
             found = min(found, most, key=lambda c: c.n)
     return found
-
-
-def _by_masks(
-    what: What, values: Sequence[Number], array: Array, hw: Hardware, atoms: Atoms, choices: int
-) -> Count | None:
-    """The same by choices of the masks in indices; those that are reduced modulo large numbers are counted as they are
-    not, which is no less."""
-    if not choices or not any(True for v in values for _ in atoms.bits_in(v)):
-        return None
-    of_kind: dict[Reduced | None, list[Number]] = {}
-    for v in values:
-        whole, kind = _unreduced_one(what, v, array, hw, atoms)
-        if kind is not None and kind.size > MAX_SPAN and not kind.truncated:  # multiples of k in d are nothing
-            of_kind.setdefault(kind, []).append(minus(whole, scaled(_nearest(whole, kind.size), kind.size)))
-        else:
-            of_kind.setdefault(None, []).append(v)
-    match [kind for kind in of_kind if kind is not None]:
-        case [Reduced(size, 0) as kind] if None in of_kind:  # what is less is the same, reduced
-            less = {v for v in of_kind[None] if _within(atoms.bounds(v), size)}
-            of_kind[kind] += [v for v in of_kind[None] if v in less]
-            of_kind[None] = [v for v in of_kind[None] if v not in less]
-    sizes, most = [*accumulate(map(len, of_kind.values()))], 0
-    all_of = [v for row in of_kind.values() for v in row]
-    same = shift(what, array, hw, all_of)
-    all_of = [minus(v, same) for v in all_of]
-    key = what, array, tuple(all_of), (*of_kind,), (*sizes,)
-    for way in _chosen(all_of, atoms, choices) if key not in atoms.tried else ():
-        rows = (way[start:end] for start, end in pairwise([0, *sizes]))
-        most = max(most, sum(_worst(what, row, array, hw, atoms).n for row in rows if row))
-    most = atoms.tried.setdefault(key, most)
-    return Count(most, "lanes", False) if most else None
-
-
-def _within(ends: Interval, size: int) -> bool:
-    """Whether what is between these ends is one of so many numbers from 0 on."""
-    low, high = ends
-    return low is not None and high is not None and 0 <= low <= high < size
-
-
-def _nearest(a: Number, k: int) -> Number:
-    """a / k, each coefficient rounded."""
-    half = k // 2
-    found: Number = (const_of(a) + half) // k
-    for m, c in terms_of(a):
-        found = plus(found, scaled(Form(((m, 1),), 0), (c + half) // k))
-    return found
-
-
-def shift(what: What, array: Array, hw: Hardware, values: Sequence[Number]) -> Number:
-    """The part of all indices that is whole sectors or rounds of the banks: less that, they touch as much."""
-    if not values:
-        return 0
-    period = hw.sector if what == "MemReads" else hw.word * hw.banks
-    same = frozenset(terms_of(values[0])).intersection(*map(terms_of, values))
-    whole = tuple(sorted((m, c) for m, c in same if c * array.stride % period == 0))
-    step = period // gcd(period, array.stride)
-    const = const_of(values[0]) // step * step
-    return Form(whole, const) if whole else const
-
-
-def _chosen(values: Sequence[Number], atoms: Atoms, most: int) -> Iterator[list[Number]]:
-    """Values with the bits below LOW of each mask that lanes share, or how far they are shifted, as what these may be:
-    ways of which one has all that they are; no ways for many. Shifts by LOW bits or more leave none of these, like the
-    largest here."""
-    bits = dict(b for v in values for b in atoms.bits_in(v))
-    some = ((op, a, b) for op, a, b in bits.values() if atoms.masked(a) or atoms.masked(b))
-    asked = (
-        (op == ">>", v)
-        for op, a, b in some
-        for v in ((b,) if op == ">>" else (a, b))
-        if isinstance(v, Form) and not atoms.masked(v)
-    )
-    shift, mask = min(asked, key=lambda ask: (ask[0], ask[1].terms, ask[1].const), default=(False, None))
-    if mask is None:
-        return
-    plain: Number = mask
-    match mask, atoms.keys[mask.terms[0][0][0]]:
-        case Form((((_,), 1),), 0), ("residue", Form() as whole, k) if k == LOW:
-            plain = minus(whole, scaled(atoms.floor(whole, LOW), LOW))
-    step = gcd(LOW, *(c for _, c in terms_of(plain)))
-    x, c = next(((m[0], c) for m, c in terms_of(plain) if len(m) == 1 and gcd(c, LOW) == step), (None, 0))
-    numbers = range(LOW.bit_length()) if shift else range(const_of(plain) % step, LOW, step)
-    if len(numbers) > most or not (shift or x is not None):
-        return
-    for number in numbers:
-        image = dict[int, Number]()
-        for n, (op, a, b) in bits.items():
-            if (op == ">>") == shift and (b == mask or (a == mask and not shift)):
-                image[n] = atoms.bits(op, number if a == mask and not shift else a, number if b == mask else b)
-        if x is not None and not shift:  # nothing is added to x where the mask has these bits
-            more = over(minus(number, plain), step)
-            image[x] = plus(Form((((x,), 1),), 0), scaled(more, pow(c // step, -1, LOW // step)))
-        way = [_replaced(v, image, atoms) for v in values]
-        deeper = [*_chosen(way, atoms, most // len(numbers))]
-        yield from deeper or [way]
 
 
 def _clamped(values: Sequence[Number], atoms: Atoms, step: int = 0) -> list[list[Number]]:
@@ -269,17 +145,24 @@ def _clamps(v: Number, atoms: Atoms) -> Iterator[int]:
                 yield from _clamps(b, atoms)
 
 
-def _replaced(v: Number, image: dict[int, Number], atoms: Atoms) -> Number:
-    """v with values in place of atoms, at every depth; it takes down what becomes of others."""
+def _replaced(v: Number, image: Mapping[int, Number], atoms: Atoms) -> Number:
+    """v with values in place of atoms, also inside of min and max."""
     found: Number = const_of(v)
     for m, c in terms_of(v):
         term: Number = c
         for n in m:
-            if n not in image:
-                image[n] = atoms.again(n, lambda part: _replaced(part, image, atoms))
-            term = times(term, image[n])
+            term = times(term, _image(n, image, atoms))
         found = plus(found, term)
     return found
+
+
+def _image(n: int, image: Mapping[int, Number], atoms: Atoms) -> Number:
+    if n in image:
+        return image[n]
+    match atoms.keys[n]:
+        case ("min" | "max" as op, Form() | int() as a, Form() | int() as b):
+            return atoms.apply(op, (_replaced(a, image, atoms), _replaced(b, image, atoms)))
+    return Form((((n,), 1),), 0)
 
 
 def _ends(v: Number, atoms: Atoms) -> Iterator[tuple[bool, int, Number, Number]]:
@@ -316,12 +199,11 @@ def _worst(what: What, values: Iterable[Number | None], array: Array, hw: Hardwa
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
-    """Of rows that are g*(d % k) + r: g*k and r, and whether % is C's, for d of any sign."""
+class Truncated:
+    """Of rows that are g*(d % k) + r with C's %, for d of any sign: g*k and r."""
 
     size: int
     rest: Number
-    truncated: bool
 
 
 def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array, hw: Hardware, atoms: Atoms) -> Count:
@@ -336,12 +218,12 @@ def _of_rows(what: What, groups: Groups, anywhere: int, extra: int, array: Array
     return Count(known + extra, "lanes", anywhere > 0 or len(groups) > 1)
 
 
-def _multiples(kinds: Iterable[Reduced | None], array: Array, hw: Hardware) -> int:
+def _multiples(kinds: Iterable[object], array: Array, hw: Hardware) -> int:
     """The sectors of the multiples of k in C's d % k: those of one element for each kind, which is r."""
-    return sectors([array.offset], array.width, hw) * sum(kind is not None and kind.truncated for kind in kinds)
+    return sectors([array.offset], array.width, hw) * sum(isinstance(kind, Truncated) for kind in kinds)
 
 
-def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> dict[Reduced | None, Groups]:
+def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> dict[object, Groups]:
     """The rows with g*d + r in place of each g*(d % k) + r, those of each g*k and r by themselves; none without these.
 
     They touch no less (the residue lemma): where g*k elements are whole sectors, or rounds of the banks, and r whole
@@ -352,32 +234,34 @@ def _unreduced(what: What, groups: Groups, array: Array, hw: Hardware, atoms: At
     C's % takes k away once less from a negative d, but not from a multiple of k. All of these become r: that is one
     sector more, and no word more, where each element has words of its own.
     """
-    found: dict[Reduced | None, dict[tuple[tuple[Mono, int], ...], set[int]]] = {}
+    unit = hw.sector if what == "MemReads" else hw.word
+    period = unit if what == "MemReads" else unit * hw.banks
+    if array.offset + array.width > array.stride:
+        return {}
+    found: dict[object, dict[tuple[tuple[Mono, int], ...], set[int]]] = {}
     for terms, consts in groups.items():
         for const in consts:
-            whole, kind = _unreduced_one(what, Form(terms, const), array, hw, atoms)
+            whole, kind = _whole(Form(terms, const), what, array.stride, unit, period, atoms)
             found.setdefault(kind, {}).setdefault(terms_of(whole), set()).add(const_of(whole))
     if not any(found):
         return {}
     return {kind: {terms: tuple(sorted(row)) for terms, row in rows.items()} for kind, rows in found.items()}
 
 
-def _unreduced_one(what: What, a: Number, array: Array, hw: Hardware, atoms: Atoms) -> tuple[Number, Reduced | None]:
+def _whole(a: Form, what: What, stride: int, unit: int, period: int, atoms: Atoms) -> tuple[Number, object]:
     """g*d + r, and which g*k and r, for an a that is g*(d % k) + r; a, and None, for all else."""
-    stride, unit = array.stride, hw.sector if what == "MemReads" else hw.word
-    period = unit if what == "MemReads" else unit * hw.banks
-    for m, c in terms_of(a) if array.offset + array.width <= stride else ():
+    for m, c in a.terms:
         key = atoms.keys[m[0]] if len(m) == 1 else None
         match key:
             case ("floor", Form() | int() as d, int() as k) if c < 0 and c % k == 0 and c * stride % period == 0:
                 whole = minus(a, Form(((m, c),), 0))
                 rest = minus(whole, scaled(d, -c // k))
                 if _in_units(rest, stride, unit):
-                    return whole, Reduced(-c, rest, False)
+                    return whole, (c, rest)
             case ("%", Form() as d, int() as k) if c * k * stride % period == 0:
                 rest = minus(a, Form(((m, c),), 0))
                 if _in_units(rest, stride, unit) and (what == "MemReads" or stride % unit == 0):
-                    return plus(rest, scaled(d, c)), Reduced(abs(c) * k, rest, True)
+                    return plus(rest, scaled(d, c)), Truncated(abs(c) * k, rest)
     return a, None
 
 

@@ -7,7 +7,7 @@ Booleans are the integers 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import gcd, prod
 
@@ -36,11 +36,7 @@ MAX_TERMS = 64
 MAX_SHIFT = 64
 
 LOW = 1 << 5
-"""The bits of `a & b`, `a ^ b` and `a | b` below are told from the others: they say which lane of a warp, or which
-bank."""
-
-BITS = "bits"
-"""The first part of the key of an atom that is an operator on bits below LOW, or these shifted."""
+"""The bits of `a ^ b` and `a | b` below are told from the others: they say which lane of a warp, or which bank."""
 
 
 def terms_of(a: Number) -> tuple[tuple[Mono, int], ...]:
@@ -82,11 +78,6 @@ def times(a: Number, b: Number) -> Number:
     return _form((t for t in products if t[0]), a.const * b.const)
 
 
-def over(a: Number, k: int) -> Number:
-    """a / k, rounded down, where k divides the coefficients."""
-    return _form(((m, c // k) for m, c in terms_of(a)), const_of(a) // k)
-
-
 def _small(a: Number, b: Number) -> bool:
     """Whether a product has few enough terms."""
     return (len(terms_of(a)) + 1) * (len(terms_of(b)) + 1) <= MAX_TERMS
@@ -119,10 +110,6 @@ class Atoms:
     sizes: list[Interval] = field(default_factory=list)
     rows: dict[tuple[tuple[Mono, int], ...], Interval] = field(default_factory=dict)
     """Bounds of sums of several atoms, as `_row` writes them."""
-    tried: dict[Hashable, int] = field(default_factory=dict)
-    """What accesses touch by choices of masks."""
-    parted: bool = True
-    """Whether the bits below LOW of a & b and a >> b are told from the others."""
 
     def atom(self, key: Hashable, low: int | None = None, high: int | None = None) -> Number:
         """The atom with this key; it is a constant where its bounds meet."""
@@ -286,7 +273,8 @@ class Atoms:
         if k <= LOW:
             return self.atom(("residue", rest, k), 0, k - 1)
         found = minus(rest, scaled(self.floor(rest, k), k))
-        self._within(found, k - 1)
+        self.at_least(found)
+        self.at_least(minus(k - 1, found))
         return found
 
     def _small(self, a: Number, b: Number) -> Interval:
@@ -366,110 +354,32 @@ class Atoms:
     def _bitwise(self, op: str, a: Number, b: Number) -> Number:
         if isinstance(a, int):
             a, b = b, a
-        if (found := self._masked(op, a, b)) is not None:
-            return found
-        if isinstance(b, int) and op == "&" and b & (b + 1) == 0 and b >= 0:
-            return self.residue(a, b + 1)
-        if isinstance(b, int) and op == "&" and b < 0:  # a & ~c is what a & c leaves of a
+        if isinstance(b, int) and b >= 0:
+            k = 1 << b.bit_length()
+            _, rest = split(a, k)
+            if isinstance(rest, int) and (b or op == "&"):
+                low = int(denote(op, (rest, b)))
+                return low if op == "&" else plus(minus(a, rest), low)
+            if op == "&" and b == k - 1:
+                return self.residue(a, k)
+        elif isinstance(b, int) and op == "&":  # a & ~c is what a & c leaves of a
             return minus(a, self._bitwise(op, a, -1 - b))
+        if op == "&":
+            highs = [high for low, high in (self.bounds(a), self.bounds(b)) if low is not None and low >= 0]
+            if highs:
+                return self.atom((op, a, b), 0, min((h for h in highs if h is not None), default=None))
+            return self.atom((op, a, b))
         return self._parted(op, a, b)
 
-    def _masked(self, op: str, a: Number, b: Number) -> Number | None:
-        """a & b, a ^ b or a | b, where b is a number and the bits of a below its highest are known."""
-        if not isinstance(b, int) or b < (op != "&"):
-            return None
-        _, rest = split(a, 1 << b.bit_length())
-        if not isinstance(rest, int):
-            return None
-        low = int(denote(op, (rest, b)))
-        return low if op == "&" else plus(minus(a, rest), low)
-
     def _parted(self, op: str, a: Number, b: Number) -> Number:
-        """a & b, a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known,
-        or will be when masks are."""
+        """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
         highs, lows = [self.floor(v, LOW) for v in (a, b)], [self.residue(v, LOW) for v in (a, b)]
-        if not any(map(self.masked, lows)) or (op == "&" and not self.parted):
-            return self._whole(op, a, b)
-        for mask, v, low in ((b, a, lows[1]), (a, b, lows[0])) if op == "&" else ():
-            if not self.masked(low) and terms_of(mask)[0][1] < 0:  # a & ~c is what a & c leaves of a, c the one unknown
-                return minus(v, self._bitwise(op, v, minus(-1, mask)))
-        found = plus(scaled(self._whole(op, *highs), LOW), self.bits(op, *lows))
-        for least, most in (self.bounds(a), self.bounds(b)) if op == "&" else ():
-            self._within(found, most if least is not None and least >= 0 else -1)
-        return found
-
-    def _within(self, a: Number, high: int | None) -> None:
-        """Take in that a is in 0 .. high, if that is not negative."""
-        if high is None or high >= 0:
-            self.at_least(a)
-            self.at_least(minus(high, a) if high is not None else 0)
-
-    def _whole(self, op: str, a: Number, b: Number) -> Number:
-        """The same with no bits in a part of their own."""
-        a, b = (b, a) if isinstance(a, int) else (a, b)
-        if isinstance(a, int) and isinstance(b, int):
-            return int(denote(op, (a, b)))
-        if b == 0:
-            return 0 if op == "&" else a
-        if op != "&":
+        known = tuple(v for v in lows if isinstance(v, int))
+        if not known:
             return self.atom((op, a, b))
-        if isinstance(b, int) and b > 0 and b & (b + 1) == 0:  # written as residues of larger ones are
-            found = minus(a, scaled(self.floor(a, b + 1), b + 1))
-            self._within(found, b)
-            return found
-        highs = [high for low, high in (self.bounds(a), self.bounds(b)) if low is not None and low >= 0]
-        return self.atom((op, a, b), 0 if highs else None, min((h for h in highs if h is not None), default=None))
-
-    def masked(self, a: Number) -> bool:
-        """Whether bits are known, or depend on masks."""
-        return isinstance(a, int) or any(True for _ in self.bits_in(a))
-
-    def bits_in(self, a: Number) -> Iterator[tuple[int, tuple[str, Number, Number]]]:
-        """The atoms of bits in a, at every depth, and what they are made of."""
-        for n in (n for m, _ in terms_of(a) for n in m):
-            key = self.keys[n]
-            match key:
-                case ("bits", str() as op, Form() | int() as first, Form() | int() as second):
-                    yield n, (op, first, second)
-            for part in key if isinstance(key, tuple) else ():
-                if isinstance(part, Form):
-                    yield from self.bits_in(part)
-
-    def bits(self, op: str, a: Number, b: Number) -> Number:
-        """An operator on bits below LOW, or these shifted."""
-        if op == ">>" and (a == 0 or isinstance(b, int)):
-            return self.apply(op, (a, b)) if isinstance(b, int) else 0
-        if isinstance(a, int) and op != ">>":
-            a, b = b, a
-        if isinstance(a, int) and isinstance(b, int):
-            return int(denote(op, (a, b)))
-        found = self._masked(op, a, b) if op != ">>" else None
-        return self.atom((BITS, op, a, b), 0, LOW - 1) if found is None else found
-
-    def _shifted(self, a: Number, b: Number) -> Number:
-        """a >> b: of the bits below LOW in one part, and of all others, if those are known, or will be."""
-        low, (least, most) = self.residue(a, LOW), self.bounds(a)
-        rest = minus(a, low) if self.masked(low) and self.parted else a
-        size = (0, most) if least is not None and least >= 0 else (None, None)
-        whole = self.atom((">>", rest, b), *size) if rest != 0 else 0
-        return whole if rest == a else plus(whole, self.bits(">>", low, b))
-
-    def again(self, n: int, part: Callable[[Number], Number]) -> Number:
-        """An atom with other operands."""
-        match self.keys[n]:
-            case ("min" | "max" | "&" | "|" | "^" | ">>" | "/" | "%" as op, Form() | int() as a, Form() | int() as b):
-                return self.apply(op, (part(a), part(b)))
-            case ("bits", str() as op, Form() | int() as a, Form() | int() as b):
-                return self.bits(op, part(a), part(b))
-            case ("floor", Form() as a, int() as k):
-                inside = part(a)
-                g = gcd(k, *(c for _, c in terms_of(inside)))
-                return self.floor(over(inside, g), k // g)
-            case ("residue", Form() as a, int() as k):
-                return self.residue(part(a), k)
-            case (">=0" | "==0" as op, Form() as a):
-                return self.nonnegative(part(a)) if op == ">=0" else self.zero(part(a))
-        return Form((((n,), 1),), 0)
+        low = self.atom((op, *lows), 0, LOW - 1) if len(known) < 2 else int(denote(op, known))
+        some = [v for v in highs if v != 0]
+        return plus(scaled(self.atom((op, *some)) if len(some) > 1 else some[0] if some else 0, LOW), low)
 
     def _extreme(self, op: str, a: Number, b: Number) -> Number:
         first = self.nonnegative(minus(a, b) if op == "max" else minus(b, a))
@@ -508,8 +418,6 @@ class Atoms:
                 return scaled(a, 1 << b) if b >= 0 else 0
             case ">>" if isinstance(b, int) and b <= MAX_SHIFT:
                 return self.floor(a, 1 << b) if b >= 0 else 0
-            case ">>" if not isinstance(b, int):
-                return self._shifted(a, b)
             case "&" | "|" | "^":
                 return self._bitwise(op, a, b)
             case "min" | "max":

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from math import gcd, inf, prod
 
-from checker.oracles.counts import MAX_CHOICES, Count, What, span_count, worst
+from checker.oracles.counts import Count, What, span_count, worst
 from checker.oracles.forms import Atoms, Form, Number, const_of, minus, plus, scaled, split, terms_of
 from checker.oracles.terms import facts_of, is_function, is_predicate, leaf_name, leaves_in
 from logic.assertions import Context, P, X, opaque
@@ -471,17 +471,14 @@ class View:
 
     def count(self, what: What, array: str, index: Expr, span: int = 0) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
-        found = self._count(self.warps, what, array, index, span, choices=0 if span else MAX_CHOICES)
+        found = self._count(self.warps, what, array, index, span)
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
-        self.atoms.parted = False  # masks and parts of rows have too many cases together
         for plane in (False, True) if at_once else ():
             runs = self.runs(plane) if found.n > 1 else []
             if runs and not any(self.value(index, lane) is None for run in runs for lane in run):
                 whole = self._count(runs, what, array, index, span, found.n)
                 parts = self._in_parts(plane, what, array, index, span, min(found.n, whole.n))
-                found = min(found, whole, parts, key=lambda count: count.n)
-                break
-        self.atoms.parted = True
+                return min(found, whole, parts, key=lambda count: count.n)
         return found
 
     def _in_parts(self, plane: bool, what: What, array: str, index: Expr, span: int, less: int) -> Count:
@@ -505,16 +502,9 @@ class View:
         return Count(most, "lanes", True)
 
     def _count(
-        self,
-        warps: list[list[Lane]],
-        what: What,
-        array: str,
-        index: Expr,
-        span: int,
-        less: float = inf,
-        choices: int = 0,
+        self, warps: list[list[Lane]], what: What, array: str, index: Expr, span: int, less: float = inf
     ) -> Count:
-        """The same in some warps; whatever is no `less` may be more. So many `choices` of masks are tried."""
+        """The same in some warps; whatever is no `less` may be more."""
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
@@ -532,7 +522,7 @@ class View:
             if len({terms_of(v) for v in values if v is not None}) > 1 and len(values) * each <= most.n:
                 continue  # loose, and no more
             rows = [([plus(v, i) for v in row if v is not None for i in range(span + 1)], n) for row, n in pattern]
-            parts = [worst(what, [*row, *[None] * n], here, self.hardware, self.atoms, choices) for row, n in rows]
+            parts = [worst(what, [*row, *[None] * n], here, self.hardware, self.atoms) for row, n in rows]
             found = parts[0] if len(parts) == 1 else _in_turn(parts)
             if found.n > most.n or (found.n == most.n and found.loose <= most.loose):
                 most = found

@@ -113,8 +113,6 @@ class Valuation:
                 return self.value(a) % k
             case ("?:", Form() | int() as c, Form() | int() as a, Form() | int() as b):
                 return self.value(a if self.value(c) else b)
-            case ("bits", str() as op, Form() | int() as a, Form() | int() as b):
-                return int(denote(op, (self.value(a), self.value(b))))
             case (str() as op, *args):
                 values = tuple(self.value(a) for a in args if isinstance(a, Form | int))
                 if op == "<<" and values[1] > MAX_SHIFT:

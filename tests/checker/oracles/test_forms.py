@@ -35,8 +35,6 @@ def meaning(atoms: Atoms, number: int, values: dict[object, int]) -> int:
             result = int(real(a, atoms, values) >= 0)
         case ("==0", Form() as a):
             result = int(real(a, atoms, values) == 0)
-        case ("bits", str() as op, *args):
-            result = int(denote(op, tuple(real(a, atoms, values) for a in args if isinstance(a, int | Form))))
         case (str() as op, *args):
             result = int(denote(op, tuple(real(a, atoms, values) for a in args if isinstance(a, int | Form))))
         case key:
