@@ -387,18 +387,30 @@ def applied(op: str, *args: Poly) -> Poly:
     return operated(op, p, q)
 
 
-def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
+def within(a: Atom, image: Callable[[Poly], Poly]) -> Poly:
+    """An atom with the image of each potential inside it, in canonical form again.
+
+    >>> n = sym(Param("n"))
+    >>> print(within(Max0(n), lambda p: p + 2))
+    max(0, 2 + n)
+    """
     match a:
-        case Sym(leaf):
-            return values.get(leaf, atom(a))
+        case Sym():
+            return atom(a)
         case Max0(arg):
-            return max0(_rebuilt(arg, values))
+            return max0(image(arg))
         case Floor(arg, k):
-            return floor_div(_rebuilt(arg, values), k)
+            return floor_div(image(arg), k)
         case Log2(arg):
-            return log2(_rebuilt(arg, values))
+            return log2(image(arg))
         case Apply(op, args):
-            return applied(op, *(_rebuilt(p, values) for p in args))
+            return applied(op, *map(image, args))
+
+
+def _map_atom(a: Atom, values: Mapping[Leaf, Poly]) -> Poly:
+    if isinstance(a, Sym):
+        return values.get(a.leaf, atom(a))
+    return within(a, lambda p: _rebuilt(p, values))
 
 
 def substitute(p: Poly, values: Mapping[Leaf, Poly]) -> Poly:

@@ -438,20 +438,28 @@ def statements(s: Stmt) -> Iterator[Stmt]:
 
 
 def mapped(
-    s: Stmt, change: Callable[[Expr], Expr], write: Callable[[str, Expr], Expr] = lambda _, index: index
+    s: Stmt,
+    change: Callable[[Expr], Expr] = lambda e: e,
+    write: Callable[[str, Expr], Expr] = lambda _, index: index,
+    assign: Callable[[str, Expr], Expr] = lambda _, value: value,
 ) -> Stmt:
-    """A statement with its expressions changed, and then the indices of its writes, at the same places."""
+    """A statement with its expressions changed, and then the indices of its writes by the array, and the values of its
+    assignments by the variable, at the same places."""
+
+    def inner(t: Stmt) -> Stmt:
+        return mapped(t, change, write, assign)
+
     match s:
         case Seq(stmts):
-            return Seq(tuple(mapped(t, change, write) for t in stmts), s.loc)
+            return Seq(tuple(map(inner, stmts)), s.loc)
         case Assign(x, e):
-            return Assign(x, change(e), s.loc)
+            return Assign(x, assign(x, change(e)), s.loc)
         case Write(array, index, e):
             return Write(array, write(array, change(index)), change(e), s.loc)
         case If(cond, then, orelse):
-            return If(change(cond), mapped(then, change, write), mapped(orelse, change, write), s.loc)
+            return If(change(cond), inner(then), inner(orelse), s.loc)
         case While(cond, body):
-            return While(change(cond), mapped(body, change, write), s.loc)
+            return While(change(cond), inner(body), s.loc)
         case Assume(cond):
             return Assume(change(cond), s.loc)
     return s

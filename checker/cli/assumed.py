@@ -123,16 +123,13 @@ def under(reading: Reading, context: Context, oracle: Oracles) -> Reading:
     it does not contradict what is assumed already; nor do limits of elements, where the ranges of contracts have an
     index."""
     from checker.certificates.claims import with_facts
-    from checker.refutation.contracts import contradicted, for_reading
+    from checker.refutation.contracts import contradicted, in_launches
 
-    launch = context.launch
-    data = for_reading(launch.contracts)
-    found = reading.under(launch.assumptions, launch.block, launch.grid, data=data, warp=context.hardware.warp)
+    launch, hardware = context.launch, context.hardware
+    found = in_launches(reading, launch, hardware)
     apart = contradicted(launch.contracts, found, launch.assumptions)
     if apart or (found.facts and _contradictory(with_facts(context, found.facts), oracle)):
-        return reading.under(
-            launch.assumptions, launch.block, launch.grid, assume=False, data=data, warp=context.hardware.warp
-        )
+        return in_launches(reading, launch, hardware, assume=False)
     return found
 
 

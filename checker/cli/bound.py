@@ -456,17 +456,16 @@ def proved(results: Sequence[Result]) -> list[tuple[Context, Derivation]]:
 
 def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, oracle: Oracles) -> list[str]:
     """The assumptions that all of the bounds do without, together, and the reading of the kernel, too."""
-    from checker.refutation.contracts import for_reading, implied, of_tables, of_types
+    from checker.refutation.contracts import implied, in_launches, of_tables, of_types
     from checker.refutation.diagnosis import unneeded, without
     from logic.rules import SOUND
 
     if not bounds:
         return []
-    found, launch, warp = [], bounds[0][0].launch, bounds[0][0].hardware.warp
+    found, launch, hardware = [], bounds[0][0].launch, bounds[0][0].hardware
     kept = (*of_tables(reading), *of_types(launch.contracts, reading))
     for one in unneeded(bounds, SOUND, oracle, kept=kept):
-        less = without(launch, one)
-        other = reading.under(less.assumptions, launch.block, launch.grid, data=for_reading(less.contracts), warp=warp)
+        other = in_launches(reading, without(launch, one), hardware)
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
         if same and one not in implied(launch.contracts, reading):  # else by it a value is known not to wrap around
             found.append(one)

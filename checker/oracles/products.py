@@ -58,7 +58,7 @@ def products_with(goal: Poly, have: Sequence[Fact], solve: Solve) -> list[Becaus
             if one is not None:
                 rest.remove(one)
             terms = [
-                product_of([why(a, 1, deep), *(why(b, deep=deep) for b in rest[i:][1:])]) for i, a in enumerate(rest)
+                product_of([why(a, 1, deep), *(why(b, deep=deep) for b in rest[i + 1 :])]) for i, a in enumerate(rest)
             ]
             if None not in terms:
                 more = [row for each in terms for row in each or ()]  # x*y - 1 is (x - 1)*y + (y - 1)

@@ -11,8 +11,10 @@ from itertools import islice, product
 from math import prod
 from typing import Final
 
+from logic.assertions import Launch
 from logic.contracts import BOUND, Contract, arrays_of, as_reads, elements, unchanging
 from logic.contracts import element as at_index
+from logic.metrics import Hardware
 from logic.operators import denote
 from logic.potentials import ELEMENT
 from logic.stable import root, unwritten
@@ -171,6 +173,12 @@ def for_reading(contracts: Sequence[Contract]) -> tuple[Held, ...]:
     return tuple(
         Held(tuple(f"{BOUND}{i}" for i in range(len(c.ranges))), c.ranges, as_reads(c.fact)) for c in contracts
     )
+
+
+def in_launches(reading: Reading, launch: Launch, hardware: Hardware, assume: bool = True) -> Reading:
+    """A kernel as it is in the launches of a context; unless it may `assume` facts, in all of them."""
+    data = for_reading(launch.contracts)
+    return reading.under(launch.assumptions, launch.block, launch.grid, assume, data=data, warp=hardware.warp)
 
 
 def of_reading(contracts: Sequence[Contract], reading: Reading) -> tuple[Contract, ...]:

@@ -32,7 +32,7 @@ from checker.kernel import Claim
 from checker.notation.annotations import with_assumptions
 from checker.notation.words import many, number, printable, shared
 from checker.recheck import VACUOUS
-from checker.refutation.contracts import for_reading, unfounded
+from checker.refutation.contracts import in_launches, unfounded
 from checker.refutation.diagnosis import Finding
 from checker.refutation.replay import replayed
 from checker.report.backed import as_json as backed_json
@@ -131,14 +131,7 @@ class Source:
 
     def under(self, context: Context) -> Source:
         """The kernel as it is in the launches that a certificate is about."""
-        launch = context.launch
-        data = for_reading(launch.contracts)
-        return replace(
-            self,
-            reading=self.reading.under(
-                launch.assumptions, launch.block, launch.grid, data=data, warp=context.hardware.warp
-            ),
-        )
+        return replace(self, reading=in_launches(self.reading, context.launch, context.hardware))
 
 
 def beside(a: Audited, source: Source | None) -> tuple[Audited, Source | None, str]:

@@ -29,17 +29,12 @@ from logic.potentials import (
     ELEMENT,
     Apply,
     Atom,
-    Floor,
     Leaf,
-    Log2,
-    Max0,
     Poly,
     atom,
     element_of,
-    floor_div,
     is_closed,
     leaves,
-    log2,
     mapped,
     max0,
     maximum,
@@ -47,6 +42,7 @@ from logic.potentials import (
     substitute,
     sym,
     variables,
+    within,
 )
 from logic.rules import RULE_SETS, SPLIT, WEAK
 from logic.source import Loc
@@ -156,13 +152,9 @@ class Elaborator(Walk[Poly]):
                     known = (end for array, end in ends if array == op and self.at_least(state, end, index))
                     cut = (index if cut_to(index, end) is not None else minimum(index, end) for end in known)
                     return element_of(op, min(cut, key=str, default=index))
-                case Max0(arg):
-                    return max0(mapped(arg, clamp))
-                case Floor(arg, k):
-                    return floor_div(mapped(arg, clamp), k)
-                case Log2(arg):
-                    return log2(mapped(arg, clamp))
-            return atom(a)
+                case Apply():
+                    return atom(a)
+            return within(a, lambda p: mapped(p, clamp))
 
         return mapped(q, clamp)
 

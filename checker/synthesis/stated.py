@@ -31,14 +31,11 @@ from logic.potentials import (
     Max0,
     Monomial,
     Poly,
-    applied,
     atom,
     atoms,
     const,
     element_of,
-    floor_div,
     leaves,
-    log2,
     mapped,
     max0,
     minimum,
@@ -46,6 +43,7 @@ from logic.potentials import (
     of_terms,
     substitute,
     sym,
+    within,
 )
 from logic.syntax import BUILTINS, Op, Param
 
@@ -87,20 +85,7 @@ def without_rests(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof
 
 def _without_rests(q: Poly) -> Poly:
     """A potential with n - 1 for m - n*trunc(m/n), inside others first."""
-
-    def image(a: Atom) -> Poly:
-        match a:
-            case Apply(op, args):
-                return applied(op, *map(_without_rests, args))
-            case Max0(arg):
-                return max0(_without_rests(arg))
-            case Floor(arg, k):
-                return floor_div(_without_rests(arg), k)
-            case Log2(arg):
-                return log2(_without_rests(arg))
-        return atom(a)
-
-    whole = mapped(q, image)
+    whole = mapped(q, lambda a: within(a, _without_rests))
     for m, c in whole.terms:
         for a in m:
             match a:
@@ -134,16 +119,10 @@ def told_by_contracts(q: Poly, context: Context, oracle: Oracle) -> Poly:
                     return values.get(a, atom(a))
                 element = element_of(op, mapped(args[0], image))
                 return next((value for known, value in values.items() if element == atom(known)), element)
-            case Apply(op, args):
-                return applied(op, *(mapped(p, image) for p in args))
             case Max0(arg):
                 inside = mapped(arg, image)
                 return max0(inside) if given.least(inside) is None else inside
-            case Floor(arg, k):
-                return floor_div(mapped(arg, image), k)
-            case Log2(arg):
-                return log2(mapped(arg, image))
-        return atom(a)
+        return within(a, lambda p: mapped(p, image))
 
     def most(m: Monomial, c: Rational) -> Poly:
         """A term, or what it is at most where it is an element up to one that is known."""

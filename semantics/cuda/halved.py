@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from logic.syntax import Assign, Const, Expr, If, Op, Read, Seq, Stmt, Var, While, local_vars, statements, subterms
+from logic.syntax import Assign, Const, Expr, Op, Read, Stmt, Var, While, local_vars, mapped, statements, subterms
 from semantics.cuda.modular import Integer, Reduced
 
 
@@ -18,27 +18,16 @@ def with_limits(body: Stmt, types: Mapping[str, Integer]) -> Stmt:
     halved = {x for x in _halved(body) if x in types}
     loaded = _loaded(body) if halved else set[str]()
 
-    def limited(s: Assign) -> Assign:
-        if s.var not in halved or s.var in local_vars(s.value) or not _is_loaded(s.value, loaded):
-            return s
-        match s.value:
-            case Op("&" | "%" | "min", (_, Const())) if not isinstance(s.value, Reduced):
-                return s  # it has a limit
-        t, loc = types[s.var], s.value.loc
-        value = s.value if t.signed else Op("max", (s.value, Const(0)), loc)
-        return Assign(s.var, Op("min", (value, Const(t.high)), loc), s.loc)
+    def limited(x: str, e: Expr) -> Expr:
+        if x not in halved or x in local_vars(e) or not _is_loaded(e, loaded):
+            return e
+        match e:
+            case Op("&" | "%" | "min", (_, Const())) if not isinstance(e, Reduced):
+                return e  # it has a limit
+        t = types[x]
+        return Op("min", (e if t.signed else Op("max", (e, Const(0)), e.loc), Const(t.high)), e.loc)
 
-    def within(s: Stmt) -> Stmt:
-        match s:
-            case Seq(stmts):
-                return Seq(tuple(map(within, stmts)), s.loc)
-            case If(cond, then, orelse):
-                return If(cond, within(then), within(orelse), s.loc)
-            case While(cond, inner):
-                return While(cond, within(inner), s.loc)
-        return limited(s) if isinstance(s, Assign) else s
-
-    return within(body) if loaded else body
+    return mapped(body, assign=limited) if loaded else body
 
 
 def _halved(body: Stmt) -> Iterator[str]:
