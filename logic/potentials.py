@@ -12,7 +12,7 @@ floor(. / k) are equal as data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from math import gcd, lcm
@@ -206,12 +206,12 @@ ONE: Final = const(1)
 
 
 def sym(leaf: Leaf) -> Poly:
-    """The potential that is the value of a variable, parameter or tid.
+    """The potential that is the value of a variable, parameter or tid; a potential has no place in a text.
 
     >>> print(sym(Var("x")) * 3)
     3*x
     """
-    return Poly((((Sym(leaf),), 1),))
+    return Poly((((Sym(leaf if leaf.loc is None else replace(leaf, loc=None)),), 1),))
 
 
 def atom(a: Atom) -> Poly:

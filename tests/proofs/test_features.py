@@ -73,13 +73,23 @@ def text(name: str) -> str:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_feature_is_made_the_same_again(name: str) -> None:
-    """Before others: of terms that are equal and known already, `contracts` has another place, or none."""
     ours, kept = json.loads(text_of(made(FEATURES[name], Oracles()))), json.loads(text(name))
     for document in (ours, kept):
         del document["tools"], document["digest"]
         for entry in document["evidence"]:
             del entry["engine"]
     assert ours == kept
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_places_of_a_feature_are_of_its_kernel(name: str) -> None:
+    """A name in a contract or in a precondition is not in the text of the kernel: the ghost that is it has no place."""
+    lines = FEATURES[name].kernel.splitlines()
+    for row in json.loads(text(name))["derivation"]:
+        if row["rule"] in {"OQ:Var", "OQ:Param"} and row["at"] is not None:
+            line, column = row["at"]
+            (named,) = (value for key, value in row["with"].items() if key in {"x", "p"})
+            assert lines[line - 1][column - 1 :].startswith(named)
 
 
 @pytest.mark.parametrize("name", FEATURES)
