@@ -70,6 +70,7 @@ MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried on
 LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
 MAX_WAYS: Final = 1 << 6  # that indices have together, by the sides of each max(0, .)
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
+SHOWN: Final = 200  # characters of what is not verified, and of what is given there
 MAX_NESTED: Final = 16  # nor one with more atoms that are no leaves: written out, it could double with each
 
 
@@ -1886,8 +1887,9 @@ class Checker(Program):
         super().__init__(document)
         self.document = document
         self.where = ""
+        self.row: int | None = None
         self.solver_backed: list[str] = []
-        self.open: list[int] = []
+        self.open: list[Open] = []
         self.evidence = list(document["evidence"][::-1])
         self.premises: list[Judgement] = []
         self.statements: dict[tuple[Any, ...], Statement] = {}
@@ -2013,9 +2015,10 @@ class Checker(Program):
 
     def _leave(self, p: Facts, x: Names, claim: str) -> None:
         """Leaves a claim unverified: what the last entry is about."""
-        self.open.append(len(self.document["evidence"]) - len(self.evidence) - 1)
-        given = f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p)
-        self.solver_backed.append(plain(f"{self.where}: {given:.200} |- {claim:.200} (unverified)"))
+        given = plain(f"{show(p)}; {{{', '.join(sorted(x))}}}" if x else show(p))[:SHOWN]
+        left = Open(len(self.document["evidence"]) - len(self.evidence) - 1, self.row, given, plain(claim)[:SHOWN])
+        self.open.append(left)
+        self.solver_backed.append(plain(f"{self.where}: {left.given} |- {left.claim} (unverified)"))
 
     def at_least(self, p: Facts, x: Names, q: Potential, r: Potential) -> None:
         """P; X |- Q >= Q'"""
@@ -2162,10 +2165,10 @@ class Checker(Program):
         """The bound that the certificate proves."""
         proved: dict[int, Judgement] = {}
         for i, node in enumerate(self.document["derivation"]):
-            self.where = f"derivation[{i}] {node['rule']:.40}"
+            self.row, self.where = i, f"derivation[{i}] {node['rule']:.40}"
             want(node["rule"] in RULES, "there is no such rule")
             proved[i] = self.apply(node, proved)
-        self.where = "the claim"
+        self.row, self.where = None, "the claim"
         kinds = [kind for kind, *_ in proved.values()]
         want(kinds == ["triple"], "a judgement is proved and not used, or there is none about a statement")
         ((_, p, q, x, s, p2, q2, x2),) = proved.values()
@@ -2390,18 +2393,30 @@ VACUOUS: Final = "no launch satisfies what is assumed, so that anything follows"
 
 
 @dataclass(frozen=True, slots=True)
+class Open:
+    """A side condition that is not verified: the entry of the evidence that it has, and the row of the derivation that
+    needs it, None where the claim does. `given` and `claim` are what it says, in words."""
+
+    entry: int
+    row: int | None
+    given: str
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """`solver_backed` lists the side conditions that rest on a solver's word, `open` which entries of the evidence are
-    theirs; `problem` says why it is invalid or vacuous: of no launch at all. `reading` is what its maker says of the
-    source, unchecked."""
+    """`solver_backed` lists the side conditions that rest on a solver's word, in sentences, and `open` the same as
+    data; `problem` says why it is invalid or vacuous: of no launch at all. `row` is that of the application that is
+    refused, if one is. `reading` is what its maker says of the source, unchecked."""
 
     verdict: Literal["valid", "solver-backed", "vacuous", "invalid"]
     digest: str
     solver_backed: list[str]
     problem: str
     claim: str
-    open: tuple[int, ...] = ()
+    open: tuple[Open, ...] = ()
     reading: tuple[str, ...] = ()
+    row: int | None = None
 
 
 def extent(sizes: Json, what: str) -> str:
@@ -2495,8 +2510,9 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         read = tuple(f"{k}: {text}" for k, v in said for text in ((v,) if isinstance(v, str) else v))
         want(len(read) <= SAYINGS, "reading: too many options or sentences")
     except Bad as problem:
-        where = f"{checker.where}: " if checker and checker.where else ""
-        return Report("invalid", digest, [], plain(f"{where}{problem}"), ""), None
+        where, row = (checker.where, checker.row) if checker else ("", None)
+        told = plain(f"{where}: {problem}" if where else f"{problem}")
+        return Report("invalid", digest, [], told, "", row=row), None
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         told = plain(f"the certificate is malformed or too large: {error!s:.200}")
         return Report("invalid", digest, [], told, ""), None
@@ -2535,7 +2551,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     report = recheck(document)
     if options.format == "json":
-        print(json.dumps({k: v for k, v in asdict(report).items() if k != "open"}, sort_keys=True))
+        print(json.dumps({k: v for k, v in asdict(report).items() if k not in ("open", "row")}, sort_keys=True))
     else:
         print("\n".join((report.verdict, *filter(None, (report.claim, report.problem)), *report.solver_backed)))
         print("".join(f"said of the source, not checked: {text}\n" for text in report.reading), end="")

@@ -86,10 +86,10 @@ class Bound:
         document = read(json.dumps(self.certificate), self.kernel)
         context, point = document.context, {name: _whole(name, value) for name, value in sizes.items()}
         try:
-            check_point(point, document.kernel, context)
+            check_point(point, document.kernel, context, "")
             value, missing = value_at(parse_potential(self.bound, context.sigma, self.kernel), context, point)
         except SourceError as problem:
-            raise Unusable(problem.message.removeprefix("--at: "), advice=problem.advice) from None
+            raise Unusable(problem.message, advice=problem.advice) from None
         if value is None:
             raise Unusable(f"the bound needs values for {', '.join(missing)}: {self.bound}")
         return _number(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, product
@@ -93,7 +93,7 @@ def audit(
         return Audited(path, made, Refusal("rule set", expected=rules.name, got=made.rules), ledger, second)
     if second is not None and second.verdict == "invalid":
         rows = json.loads(text)["derivation"]
-        outcome = refusal(second.problem, rows, made.derivation, rules, made.context)
+        outcome = refusal(second, rows, made.derivation, rules, made.context)
         return Audited(path, made, outcome, ledger, second)
     try:
         outcome = decide(made.kernel, made.context, made.derivation, rules, oracle, ledger, made.sums)
@@ -266,12 +266,13 @@ def _more(old: Audited, new: Audited, oracle: Oracles) -> tuple[str, ...]:
     if more := set(new.certificate.admitted) - set(old.certificate.admitted):
         numbers = ", ".join(f"#{n}" for n in sorted(more))
         found.append(f"all threads of a block reach these barriers together: {numbers}")
-    known = {text.partition(": ")[2] for text in _backed(old)}
-    return (
-        *found,
-        *(f"not verified: {text}" for text in _backed(new) if text.partition(": ")[2] not in known),
-    )
+    known = {said for said, _ in _backed(old)}
+    return (*found, *(f"not verified: {text}" for said, text in _backed(new) if said not in known))
 
 
-def _backed(audited: Audited) -> Sequence[str]:
-    return audited.second.solver_backed if audited.second else ()
+def _backed(audited: Audited) -> list[tuple[tuple[str, str], str]]:
+    """The side conditions that are not verified: what each says, wherever it stands, and the sentence about it."""
+    second = audited.second
+    if second is None:
+        return []
+    return [((o.given, o.claim), text) for o, text in zip(second.open, second.solver_backed, strict=True)]

@@ -52,7 +52,7 @@ class Seconded:
     def engines(self) -> list[str]:
         """Whose word it rests on, where it is solver-backed: the engines that decided what is not verified."""
         evidence = self.document["evidence"]
-        return sorted({evidence[i]["engine"] for i in self.report.open if i < len(evidence)})
+        return sorted({evidence[o.entry]["engine"] for o in self.report.open if o.entry < len(evidence)})
 
     @property
     def vacuous(self) -> bool:
@@ -97,7 +97,7 @@ def seconded(
         document = certificate.write(claim, derivation, ledger, prove.first, {})
         first = Seconded(document, check(document), ledger)
         asked = [d.obligation for d in ledger.discharged]
-        left = {asked[i] for i in first.report.open if isinstance(asked[i], Unaided)}
+        left = {asked[o.entry] for o in first.report.open if isinstance(asked[o.entry], Unaided)}
         refused = first.report.verdict == "invalid"
         if not refused and not left:
             return first

@@ -323,8 +323,8 @@ def _seconded(judged: Judged) -> Judged:
         return judged
     second = seconded(judged.outcome, judged.derivation, judged.ledger)
     if second.verdict == "not-proved" and not second.vacuous:
-        rows, problem = second.document.get("derivation", ()), second.report.problem
-        stopped = refusal(problem, rows, judged.derivation, judged.rules, judged.context)
+        rows = second.document.get("derivation", ())
+        stopped = refusal(second.report, rows, judged.derivation, judged.rules, judged.context)
         refused = Stuck(second.problem, stopped.loc or judged.kernel.loc, second.advice)
         return replace(judged, outcome=refused, second=second.report)
     return replace(judged, second=second.report, vacuous=second.vacuous)

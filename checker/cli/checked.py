@@ -274,7 +274,8 @@ def as_page(judged: Judged, warned: list[str], found: Finding | None, args: argp
     from checker.report.backed import rests_on
     from checker.report.bounds import assumptions
     from checker.report.page import Fault, Page, Section
-    from checker.report.rejection import in_place
+    from checker.report.rejection import failing, in_place
+    from checker.synthesis.walk import Stuck
 
     outcome, told = judged.outcome, _sentence(judged, found, args)
     texts = [told] if found is None else []
@@ -289,8 +290,11 @@ def as_page(judged: Judged, warned: list[str], found: Finding | None, args: argp
     sections = [Section(text=text) for text in texts]
     sections += [Section(fixed=told)] if found is not None else []
     at = found.error.loc if found is not None else None
-    if at is not None and at.file and Path(at.file).is_file():  # a certificate holds no files
-        sections.append(Section("Where it fails", fixed=in_place(source_text(at.file), at, told)))
+    if found is not None and at is not None and at.file and Path(at.file).is_file():  # a certificate holds no files
+        parts = [] if isinstance(found.error, Stuck) else failing(found.error, found.context)
+        sections.append(
+            Section("Where it fails", fixed=in_place(source_text(at.file), at, parts or told.splitlines()[:1]))
+        )
     sections += [Section("It says of itself", items=_told(judged))] if _told(judged) else []
     sections += [Section("Warnings", items=warned)] if warned else []
     sections += [Section("Derivation", fixed=drawn) for drawn in drawn(judged, args)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -381,8 +380,10 @@ def _settings(args: argparse.Namespace, config: Config) -> tuple[Settings, Confi
         check_assumption(text)
     own = config.values
     metrics, config = _metrics(args, config)
-    with _key(config.places.get(("", "hardware")), "hardware"):
-        hardware = parse_hardware(args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia"))
+    place = config.places.get(("", "hardware"))
+    with _key(place, "hardware"):
+        named = args.hardware if args.hardware != "nvidia" else own.get("hardware", "nvidia")
+        hardware = parse_hardware(named, "" if place else "--hardware")
     for name, table in (("", own), *config.kernels.items()):
         _check_launch(config, name, table)
     options = {
@@ -406,12 +407,15 @@ def _metrics(args: argparse.Namespace, config: Config) -> tuple[tuple[Metric, ..
     """The metrics that are looked at, budgets' included where the command line names none; and the configuration, its
     budgets with the names of their metrics. Raises SourceError where a budget's is not one metric, or not the one of
     its name that is looked at."""
-    with _key(None if args.metrics else config.places.get(("", "metrics")), "metrics"):
-        chosen = {m.name: m for m in parse_metrics(args.metrics or config.values.get("metrics", ["all"]))}
+    place = None if args.metrics else config.places.get(("", "metrics"))
+    with _key(place, "metrics"):
+        named = args.metrics or config.values.get("metrics", ["all"])
+        chosen = {m.name: m for m in parse_metrics(named, "" if place else "--metric")}
     own = []
     for b in config.budgets:
-        with _key(b.places.get("metric"), "metric"):
-            found, *others = parse_metrics([b.metric])
+        place = b.places.get("metric")
+        with _key(place, "metric"):
+            found, *others = parse_metrics([b.metric], "" if place else "--metric")
             if others:
                 raise OptionProblem(f"{b.metric}: a budget is for one metric", advice="Write one for each.")
             if chosen.get(found.name, found) != found:
@@ -427,8 +431,9 @@ def _check_launch(config: Config, name: str, table: Mapping[str, Any]) -> None:
     """Sizes and assumptions of a configuration, for all kernels or one. Raises SourceError at the key."""
     for key in ("block", "grid"):
         if key in table:
-            with _key(config.places.get((name, key)), key, f'Write it like {key} = 256, "16,16" or [16, 16].'):
-                parse_dim(table[key], f"--{key}")
+            place = config.places.get((name, key))
+            with _key(place, key, f'Write it like {key} = 256, "16,16" or [16, 16].'):
+                parse_dim(table[key], "" if place else f"--{key}")
     for text in table.get("assume", ()):
         with _key(config.places.get((name, "assume")), f"assume: '{text}'"):
             check_assumption(text)
@@ -444,8 +449,7 @@ def _key(place: Loc | None, key: str, advice: str = "") -> Iterator[None]:
     except SourceError as problem:
         if place is None:
             raise
-        told = re.sub(r"^--\S+ ", "", problem.message)
-        raise OptionProblem(f"{key}: {told}", place, advice or problem.advice) from None
+        raise OptionProblem(f"{key}: {problem.message}", place, advice or problem.advice) from None
 
 
 def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
@@ -546,7 +550,7 @@ def _budgets(done: Outcome, args: argparse.Namespace) -> tuple[list[dict[str, An
 
     for budget in config.budgets if not done.interrupted and not any(done.left) else ():
         try:
-            rows += budgets.judged((budget,), desk, point, line)
+            rows += budgets.judged((budget,), desk, partial(point, option=""), line)
         except budgets.NoKernel:
             if budget.file and not Path(budget.file).is_file():
                 told = f"a budget is for a kernel of '{budget.file}', and there is no such file"

@@ -123,7 +123,7 @@ def _each(
                     talk.tell(_refused(OptionProblem("it is too large or too deeply nested")))
                 except Exception as problem:  # noqa: BLE001  # a fault of ours ends no run
                     told = f"internal error: {type(problem).__name__}: {problem}"
-                    talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound.")))
+                    talk.tell(_refused(OptionProblem(told, advice="This is a fault in warpbound."), ours=True))
 
 
 def options_of(source: Source, options: Mapping[str, Any]) -> argparse.Namespace:
@@ -163,11 +163,11 @@ def naming(what: tuple[Source, Settings], done: frozenset[int], talk: Talk) -> N
         talk.tell(None)
 
 
-def _refused(problem: SourceError) -> Any:
+def _refused(problem: SourceError, ours: bool = False) -> Any:
     from checker.fleet.desk import Refused
     from checker.report.terminal import render_error
 
-    return Refused(problem.message, problem.loc, render_error(problem, problem.source))
+    return Refused(problem.message, problem.loc, render_error(problem, problem.source), ours)
 
 
 def _one(
@@ -281,5 +281,6 @@ def _read(
     check_point(at, reading.kernel, with_facts(context, reading.facts))
     subjects = {m.name: subject_of(outline.kernel, replace(context, metric=m), args.per) for m in settings.metrics}
     kept = bare(outline.kernel, choice.name)
-    read = Read(choice.name, kept, context, args.per, reading.notes, subjects, at, frozenset(took) | at.keys())
+    named = frozenset(took) | at.keys()
+    read = Read(choice.name, kept, context, args.per, reading.notes, subjects, at, named, facts=reading.facts)
     return outline, hinted, reading, read, own, made

@@ -313,13 +313,18 @@ def add_queries_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def of_option(option: str, text: str) -> str:
+    """The beginning of a sentence about a text that an option has; just the text where it is no option's."""
+    return f"{option} {text}" if option else text
+
+
 def parse_dim(text: str, option: str) -> tuple[int, int, int]:
     """`X[,Y[,Z]]` as a dimension, also as it is printed, `X x Y`; what is left out is 1. Raises OptionProblem."""
     sizes = re.sub(r"(?<=\d) ?x ?(?=\d)", ",", text)
     if not re.fullmatch(r"0*[1-9]\d{0,9}(,0*[1-9]\d{0,9}){0,2}", sizes, re.ASCII):
         most = 1024 if option == "--block" else 2**31 - 1
         told = f"Write 1 to 3 sizes, each from 1 to {most}: {option} 16,16."
-        raise OptionProblem(f"{option} {text}: not a dimension", advice=told)
+        raise OptionProblem(f"{of_option(option, text)}: not a dimension", advice=told)
     x, y, z = (*map(int, sizes.split(",")), 1, 1)[:3]
     return x, y, z
 
@@ -343,47 +348,50 @@ def parse_bindings(texts: Iterable[str], option: str) -> dict[str, str]:
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
-            raise OptionProblem(f"{option} {text}: not NAME=VALUE", advice=f"Write it like {option} n=1024.")
+            raise OptionProblem(f"{of_option(option, text)}: not NAME=VALUE", advice=f"Write it like {option} n=1024.")
         if name in found:
-            raise OptionProblem(f"{option} {text}: '{name}' is given twice", advice="Leave one of the two out.")
+            told = f"{of_option(option, text)}: '{name}' is given twice"
+            raise OptionProblem(told, advice="Leave one of the two out.")
         found[name] = value
     return found
 
 
-def parse_metrics(names: Iterable[str]) -> tuple[Metric, ...]:
-    """The metrics of these names and .toml files, each once; `all`, or nothing, is every built-in one.
+def parse_metrics(names: Iterable[str], option: str = "--metric") -> tuple[Metric, ...]:
+    """The metrics of these names and .toml files, each once; `all`, or nothing, is every built-in one. `option` has
+    them.
 
     Raises SourceError.
     """
     chosen: dict[str, Metric] = {}
     for name in list(names) or ["all"]:
-        found = METRICS if name == "all" else {m.name: m for m in (_metric(name),)}
+        found = METRICS if name == "all" else {m.name: m for m in (_metric(name, option),)}
         for own, metric in found.items():
             if chosen.setdefault(own, metric) != metric:
-                raise OptionProblem(f"--metric {name}: another metric is called '{own}'", advice="Rename one of them.")
+                told = f"{of_option(option, name)}: another metric is called '{own}'"
+                raise OptionProblem(told, advice="Rename one of them.")
     return tuple(chosen.values())
 
 
-def _metric(name: str) -> Metric:
+def _metric(name: str, option: str) -> Metric:
     from checker.notation.profiles import SUFFIX, read_metric
 
     if name.endswith(SUFFIX):
         return read_metric(Path(name))
     if name not in METRICS:
         known = f"{meant(name, METRICS)}Known: {', '.join(METRICS)}, all; or give a file, such as mine{SUFFIX}."
-        raise OptionProblem(f"--metric {name}: no such metric", advice=known)
+        raise OptionProblem(f"{of_option(option, name)}: no such metric", advice=known)
     return METRICS[name]
 
 
-def parse_hardware(name: str) -> Hardware:
-    """The hardware model of this name or .toml file. Raises SourceError."""
+def parse_hardware(name: str, option: str = "--hardware") -> Hardware:
+    """The hardware model of this name or .toml file, which `option` has. Raises SourceError."""
     from checker.notation.profiles import SUFFIX, read_hardware
 
     if name.endswith(SUFFIX):
         return read_hardware(Path(name))
     if name not in HARDWARE:
         known = f"{meant(name, HARDWARE)}Known: {', '.join(HARDWARE)}; or give a file, such as mine{SUFFIX}."
-        raise OptionProblem(f"--hardware {name}: no such model", advice=known)
+        raise OptionProblem(f"{of_option(option, name)}: no such model", advice=known)
     return HARDWARE[name]
 
 

@@ -351,10 +351,7 @@ def parse_profile(args: argparse.Namespace) -> Profile | None:
 
 def _metric(name: str, option: str) -> Metric:
     """One metric of those that --metric knows."""
-    try:
-        found = parse_metrics((name,))
-    except OptionProblem as problem:
-        raise OptionProblem(problem.message.replace("--metric", "--profile"), advice=problem.advice) from None
+    found = parse_metrics((name,), "--profile")
     if len(found) != 1:
         raise OptionProblem(f"{option}: '{name}' is several metrics", advice="Name one.")
     return found[0]

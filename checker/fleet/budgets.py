@@ -14,7 +14,6 @@ from checker.fleet.config import Budget
 from checker.fleet.desk import Desk, Key
 from checker.fleet.rows import Read, Row, shown
 from checker.notation import parse_potential
-from checker.notation.expressions import said_facts
 from checker.notation.problem import OptionProblem
 from checker.notation.words import number
 from checker.oracles import Oracles
@@ -102,11 +101,10 @@ def _one(
         unknown = sorted(x for x in at if x not in read.context.sigma.params and "[" not in x)
         if unknown:
             raise OptionProblem(f"'{unknown[0]}' is no parameter of {read.name}")
-        said = said_facts(read.notes, read.context.sigma)
-        if (fact := excluded(at, with_facts(read.context, said))) is not None:
+        if (fact := excluded(at, with_facts(read.context, read.facts))) is not None:
             raise OptionProblem(f"{fact} is assumed, and does not hold there")
     except SourceError as problem:
-        told = f"at: {problem.message.removeprefix('--at ')}"
+        told = f"at: {problem.message}"
         advice = problem.advice and 'Write it like at = "n=1000,m=16".'
         raise OptionProblem(told, b.places.get("at"), advice) from None
     (value, lacking), (limit, more) = (value_at(p, read.context, at) for p in (bound, most))

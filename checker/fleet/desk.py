@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from logic.potentials import Poly
     from semantics.cuda.inputs import Inputs
 
-FAULT: Final = "internal error"
-"""How the message of a fault of ours begins."""
-
 ENDED: Final = Judged("not-proved", problem="the second checker was ended")
 
 Key = tuple[int, int, int]
@@ -45,11 +42,13 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A source or a kernel that cannot be read, or not with these options: the problem, as it is printed, too."""
+    """A source or a kernel that cannot be read, or not with these options: the problem, as it is printed, too, and
+    whether it is a fault of ours."""
 
     message: str
     loc: Loc | None
     printed: str
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +141,9 @@ class Desk:
             case Listed(names):
                 self._heard.add(job.number)
                 self.named |= {(job.number, i): name for i, name in enumerate(names)}
-            case Refused(message, loc, printed):
+            case Refused(message, loc, printed, ours):
                 self._warn(job.number, printed)
-                if message.startswith(FAULT):
+                if ours:
                     self._doubted.add(job.number)
                 told = f"{loc}: {message}" if loc else message
                 self._failed(job.number, part, "unsupported", told, 0.0, loc)

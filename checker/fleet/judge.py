@@ -5,7 +5,6 @@ whether it is about the program, launch and metric that were asked about. Nobody
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ MAX_TEXT: Final = 64 << 20
 class Judged:
     """The word on a certificate. `bound` is what it proves, nothing where that is nothing; `digest` is its own;
     `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on, the first one at
-    `place`, a line and column of the source, `open` their entries of evidence; `problem` says why it is refused."""
+    `place`, a line and column of the source, `open` the same as data; `problem` says why it is refused."""
 
     word: Word
     digest: str = ""
@@ -40,7 +39,7 @@ class Judged:
     engines: tuple[str, ...] = ()
     place: tuple[int, int] | None = None
     problem: str = ""
-    open: tuple[int, ...] = ()
+    open: tuple[recheck.Open, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -69,10 +68,10 @@ def judged(text: str, about: str) -> Judged:
         return Judged("not-proved", report.digest, problem=f"the bound cannot be said: {error!s:.200}")
     admitted = tuple(sorted(set(document["admitted"])))
     evidence = document["evidence"]
-    engines = sorted({str(evidence[i]["engine"]) for i in report.open if i < len(evidence)})
+    engines = sorted({str(evidence[o.entry]["engine"]) for o in report.open if o.entry < len(evidence)})
     backed = tuple(report.solver_backed)
     word: Word = "holey" if admitted else "certified" if report.verdict == "valid" else "solver-backed"
-    place = _place(document, backed)
+    place = _place(document, report.open)
     return Judged(word, report.digest, proved, admitted, backed, tuple(engines), place, open=report.open)
 
 
@@ -85,11 +84,11 @@ def reported(word: Judged) -> recheck.Report:
     return recheck.Report("solver-backed" if word.backed else "valid", word.digest, [*word.backed], "", "", word.open)
 
 
-def _place(document: dict[str, Any], backed: Sequence[str]) -> tuple[int, int] | None:
-    """The line and column of what is not verified, by what the second checker says: the first that has some."""
-    for text in backed:
-        if found := re.match(r"derivation\[(\d+)\]", text):
-            at = document["derivation"][int(found[1])]["at"]
+def _place(document: dict[str, Any], left: Sequence[recheck.Open]) -> tuple[int, int] | None:
+    """The line and column of what is not verified: the first that has some."""
+    for row in (o.row for o in left):
+        if row is not None:
+            at = document["derivation"][row]["at"]
             if isinstance(at, list) and len(at) == 2:
                 return int(at[0]), int(at[1])
     return None

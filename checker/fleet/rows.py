@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from logic.metrics import Metric
     from logic.potentials import Poly
     from logic.source import Loc
-    from logic.syntax import Kernel
+    from logic.syntax import Expr, Kernel
 
 Row = dict[str, Any]
 
@@ -32,7 +32,8 @@ VERDICTS: Final = (*ORDER, "solver-backed", "certified")
 class Read:
     """A kernel as it was read: what it is called, `bare` of all but what is assumed and barriers, the claims' context,
     what is noted and said of it; the digest of what a certificate would be about, for each metric; the point that it is
-    looked at, and which of the options' assumptions and names it took."""
+    looked at, and which of the options' assumptions and names it took; the `facts` about parameters that reading took
+    for granted."""
 
     name: str
     bare: Kernel
@@ -43,6 +44,7 @@ class Read:
     at: Mapping[str, int] = field(default_factory=dict)
     took: frozenset[str] = frozenset()
     said: str = ""
+    facts: tuple[Expr, ...] = ()
 
     @property
     def loc(self) -> Loc | None:

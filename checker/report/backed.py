@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from checker.kernel import Discharged, Ledger
 from checker.notation.words import many
-from checker.recheck import Report
+from checker.recheck import SHOWN, Report
 from checker.report.terminal import excerpt, wrapped
 from logic.assertions import AtLeast, AtMost, Context, Entails, P, Uniform, show_p
 from logic.comparisons import as_expr
@@ -44,13 +44,13 @@ class Backed:
 def backed(second: Report, ledger: Ledger, context: Context) -> tuple[Backed, ...]:
     """The facts that a claim rests on besides what the second checker verified, each once."""
     found: dict[Backed, None] = {}
-    for i, text in zip(second.open, second.solver_backed, strict=False):
-        if i < len(ledger.discharged):  # else the document has more entries than the kernel asked questions
-            found[_backed(ledger.discharged[i], text, context)] = None
+    for o in second.open:
+        if o.entry < len(ledger.discharged):  # else the document has more entries than the kernel asked questions
+            found[_backed(ledger.discharged[o.entry], o.claim, context)] = None
     return tuple(found)
 
 
-def _backed(line: Discharged, text: str, context: Context) -> Backed:
+def _backed(line: Discharged, claim: str, context: Context) -> Backed:
     o, outline = line.obligation, line.loc is not None and line.loc.file.endswith(".qhl")
     about: tuple[Expr, ...]
     match o:
@@ -64,7 +64,7 @@ def _backed(line: Discharged, text: str, context: Context) -> Backed:
             fact = f"{show(e)} is the same in all threads of a {context.scope} that come here together"
             about, advice = (e,), "Compute it from what all of these threads have, or test something simpler."
         case Entails(p, goals):
-            open_ = [g for g in goals if text.endswith(f"|- {show(g)} (unverified)")] or list(goals)
+            open_ = [g for g in goals if f"{show(g):.{SHOWN}}" == claim] or list(goals)
             fact, about = show_p(tuple(open_)), tuple(open_)
             advice = _assume(open_[0], outline, line.loc) if len(open_) == 1 else ""
         case AtLeast(p, _, q, r):

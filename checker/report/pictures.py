@@ -33,9 +33,11 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
             words.setdefault(u % hardware.banks if shared else u, set()).add(u)
     boxes = list(range(hardware.banks)) if shared else sorted(words)
     drawn = {box: i for i, box in enumerate(boxes[:_MOST])}
-    told = _told(array, len(lanes), len(boxes), count, "" if at_once == hardware.warp else f", {at_once} lanes at once")
-    low = _TOP + _LANE + _GAP
-    lines = [f'<svg class="access" viewBox="0 0 {_WIDE} {low + _LANE + 18}" role="img" aria-label="{escape(told)}">']
+    who, told = _told(
+        array, len(lanes), len(boxes), count, "" if at_once == hardware.warp else f", {at_once} lanes at once"
+    )
+    low, label = _TOP + _LANE + _GAP, f"{escape(who)}: {escape(told)}"
+    lines = [f'<svg class="access" viewBox="0 0 {_WIDE} {low + _LANE + 18}" role="img" aria-label="{label}">']
     lines.append(_label(_EDGE, _TOP - 5, f"{len(lanes)} lanes of a warp"))
     width = (_WIDE - 2 * _EDGE) / hardware.warp
     below = (_WIDE - 2 * _EDGE) / max(len(drawn), 8)
@@ -54,7 +56,7 @@ def access(array: Array, lanes: Mapping[int, int], hardware: Hardware, count: in
     lines.append(_boxes("crowd", low, below, crowded))
     lines.append(_boxes("idle", low, below, [i for box, i in drawn.items() if box not in words]))
     more = f"; {len(boxes) - len(drawn)} more are not drawn" if len(boxes) > len(drawn) else ""
-    lines.append(_label(_EDGE, low + _LANE + 14, told.partition(": ")[2] + more))
+    lines.append(_label(_EDGE, low + _LANE + 14, told + more))
     return "\n".join((*(line for line in lines if line), "</svg>"))
 
 
@@ -65,14 +67,15 @@ def _crowds(phases: Iterable[Sequence[Sequence[int]]], hardware: Hardware) -> se
     return {box for found in each for box, n in found.items() if n == busiest > 1}
 
 
-def _told(array: Array, lanes: int, boxes: int, count: int, phases: str) -> str:
-    """The picture in words; `phases` is how many lanes are served at once, if not all."""
+def _told(array: Array, lanes: int, boxes: int, count: int, phases: str) -> tuple[str, str]:
+    """The picture in words: what it is of, and what it shows; `phases` is how many lanes are served at once, if
+    not all."""
     if array.space == "shared":
         most = "no bank has more than one word to give" if count < 2 else f"one bank has {count} words to give"
         if phases and count > 1:
             most = f"{count - 1} words have to wait for others of their bank"
-        return f"{lanes} lanes and the banks of {array.name}: {most}{phases}"
-    return f"{lanes} lanes and the sectors of {array.name}: {boxes} {'sector' if boxes == 1 else 'sectors'}"
+        return f"{lanes} lanes and the banks of {array.name}", f"{most}{phases}"
+    return f"{lanes} lanes and the sectors of {array.name}", f"{boxes} {'sector' if boxes == 1 else 'sectors'}"
 
 
 def _boxes(kind: str, top: float, width: float, numbers: list[int]) -> str:

@@ -82,13 +82,11 @@ AROUND: Final = 40
 """The lines of a source that are shown before and after one that fails."""
 
 
-def in_place(text: str, loc: Loc, told: str) -> str:
-    """The source around a place, with what fails there below its line: of `told`, what a person is told, the premises
-    that are marked, else the first line."""
+def in_place(text: str, loc: Loc, fails: Sequence[str]) -> str:
+    """The source around a place, with what `fails` there below its line."""
     lines = text.splitlines()
     if not 1 <= loc.line <= len(lines):
         return ""
-    marked = [line.removeprefix("  > ").strip() for line in told.splitlines() if line.startswith("  > ")]
     first, last = max(1, loc.line - AROUND), min(len(lines), loc.line + AROUND)
     wide = len(str(last))
     shown = []
@@ -97,8 +95,7 @@ def in_place(text: str, loc: Loc, told: str) -> str:
         shown.append(f"{'>' if n == loc.line else ' '} {n:>{wide}}  {line}".rstrip())
         if n == loc.line:
             start = len(lines[n - 1][: loc.column - 1].expandtabs(TAB))
-            below = marked or told.strip().splitlines()[:1]
-            shown += [f"{' ' * (wide + 4 + start)}{'^ ' if i == 0 else '  '}{one}" for i, one in enumerate(below)]
+            shown += [f"{' ' * (wide + 4 + start)}{'^ ' if i == 0 else '  '}{one}" for i, one in enumerate(fails)]
     return "\n".join(shown)
 
 
@@ -120,18 +117,13 @@ def draw(rule: Rule) -> list[str]:
 def draw_filled(rule: Rule, values: Mapping[str, Value], context: Context, refusal: Refusal | None = None) -> list[str]:
     """The application of a rule, a premise a line, the one that fails marked with `>`; logical conditions keep their
     letters, which are spelled out below. The bare rule where the values are not those of the rule."""
-    try:
-        fill = _Filler(values, context)
-        items = [(t, fill.item(t)) for t in rule.items]
-        below = fill.item(rule.conclusion)
-        letters = [(m, show_p(cast(P, values[m]))) for m in rule.metavariables if kind(m) == "assertion"]
-    except (KeyError, TypeError, AttributeError, ValueError):
+    filled = _filled(rule, values, context, refusal)
+    if filled is None:
         return [f"    {line}" for line in draw(rule)]
-    failed = None if refusal is None else refusal.premise
-    whole = ">" if refusal is not None and refusal.fault in ("uniform", "thread", "integer") else " "
-    width = min(WIDTH, max(len(line) for line in (*(line for _, line in items), below)))
-    lines = [f"  {'>' if t == failed else ' '} {_cut(line)}" for t, line in items]
-    lines += [f"    {'-' * width} {rule.name}", f"  {whole} {_cut(below)}"]
+    parts, letters = filled
+    *above, below = (f"  {'>' if marked else ' '} {line}" for line, marked in parts)
+    width = max(len(line) for line, _ in parts)
+    lines = [*above, f"    {'-' * width} {rule.name}", below]
     together: dict[str, list[str]] = {}
     for letter, p in letters:
         together.setdefault(p, []).append(letter)
@@ -142,6 +134,29 @@ def draw_filled(rule: Rule, values: Mapping[str, Value], context: Context, refus
         for line in wrap(p, WIDTH + 4, initial_indent=" " * 4, subsequent_indent=" " * 8, break_long_words=False)
     ]
     return [*lines, "", *legend]
+
+
+def failing(refusal: Refusal, context: Context) -> list[str]:
+    """The parts of the application that a refusal is about; none where it names no rule, or other values than its."""
+    rule = refusal.rule
+    filled = None if rule is None else _filled(rule, refusal.substitution, context, refusal)
+    return [] if filled is None else [line for line, marked in filled[0] if marked]
+
+
+def _filled(
+    rule: Rule, values: Mapping[str, Value], context: Context, refusal: Refusal | None
+) -> tuple[list[tuple[str, bool]], list[tuple[str, str]]] | None:
+    """The premises of an application and its conclusion, each with whether it is what a refusal is about, and the
+    logical conditions by their letters; None where the values are not those of the rule."""
+    try:
+        fill = _Filler(values, context)
+        found = [(_cut(fill.item(t)), refusal is not None and t == refusal.premise) for t in rule.items]
+        whole = refusal is not None and refusal.fault in ("uniform", "thread", "integer")
+        found.append((_cut(fill.item(rule.conclusion)), whole))
+        letters = [(m, show_p(cast(P, values[m]))) for m in rule.metavariables if kind(m) == "assertion"]
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None
+    return found, letters
 
 
 def _cut(line: str) -> str:

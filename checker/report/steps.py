@@ -202,7 +202,7 @@ def _condition(a: Audited, i: int, line: Discharged) -> Condition:
     entries = a.certificate.evidence
     entry = entries[i] if i < len(entries) else None
     proof = entry.get("proof") if isinstance(entry, dict) else None
-    left = a.second is not None and i in a.second.open
+    left = a.second is not None and any(i == o.entry for o in a.second.open)
     kind = "open" if left else "seen" if proof is None else "proof"
     text = "" if line.verdict.engine == PLAIN else _sequent(str(line.obligation))
     return Condition(text, line.verdict.engine, EVIDENCE[kind])

@@ -222,7 +222,7 @@ class Searches:
             known = self._judged[id(result.derivation)] = result.derivation, found
             asked = found.ledger.discharged
             report = found.second.report.open if found.second is not None else ()
-            left = {asked[i].obligation for i in report if i < len(asked)}
+            left = {asked[o.entry].obligation for o in report if o.entry < len(asked)}
             vain = (o for o in left if isinstance(o, AtMost) and self._prove.in_vain(o, result.claim.context))
             self._dark |= {((o.what, o.array, o.index), o.n) for o in vain}
         return replace(known[1], hurried=result.hurried, plainer=result.plainer)
@@ -444,7 +444,7 @@ def unverified_counts(result: Result) -> frozenset[Access]:
     if result.verdict != "solver-backed" or result.second is None:
         return frozenset()
     report, found = result.second.report, list[Access]()
-    for i in report.open:
+    for i in (o.entry for o in report.open):
         o = result.ledger.discharged[i].obligation if i < len(result.ledger.discharged) else None
         if not isinstance(o, AtMost):
             return frozenset()

@@ -14,7 +14,7 @@ from checker.certificates.evidence import proof
 from checker.kernel import Ledger
 from checker.notation import parse_kernel
 from checker.oracles import Oracles
-from checker.recheck import VACUOUS, Bad, Report, recheck
+from checker.recheck import VACUOUS, Bad, Open, Report, recheck
 from checker.synthesis import bound
 from checker.synthesis.bound import Result
 from checker.synthesis.outline import Outline, bare
@@ -110,7 +110,11 @@ def test_a_certificate_that_cannot_be_written_is_not_proved(
 def test_why_a_claim_is_not_proved_and_whose_word_it_rests_on() -> None:
     """An entry of the evidence that is left open may be none that there is: the last were left out."""
     document, ledger = {"evidence": [{"engine": "z3 4"}, {"engine": "cvc5 1"}, {"engine": "z3 4"}]}, Ledger()
-    backed = seconded.Seconded(document, Report("solver-backed", "", ["P |- e"], "", "", (0, 2, 3)), ledger)
+    backed = seconded.Seconded(
+        document,
+        Report("solver-backed", "", ["P |- e"], "", "", tuple(Open(i, None, "P", "e") for i in (0, 2, 3))),
+        ledger,
+    )
     assert (backed.engines, backed.vacuous) == (["z3 4"], False)
     vacuous = seconded.Seconded(document, Report("vacuous", "", [], VACUOUS, ""), ledger)
     assert (vacuous.vacuous, vacuous.advice, vacuous.problem) == (True, seconded.NOT_VACUOUS, f"vacuous: {VACUOUS}")

@@ -21,7 +21,7 @@ from checker.fleet.files import Source
 from checker.fleet.judge import Judged, judged, reported
 from checker.fleet.rows import Claimed, Found, Read, bare, of_judged
 from checker.fleet.workers import Job
-from checker.recheck import VACUOUS, recheck
+from checker.recheck import VACUOUS, Open, recheck
 from logic.metrics import METRICS
 from logic.potentials import const
 from logic.source import Loc
@@ -272,7 +272,7 @@ class Counted(Here):
     ],
 )
 def test_a_worker_asks_and_only_the_same_text_is_not_judged_again(
-    claimed: str, told: str, words: tuple[str, tuple[int, ...]], verdict: str, asked: int, tmp_path: Path
+    claimed: str, told: str, words: tuple[str, tuple[Open, ...]], verdict: str, asked: int, tmp_path: Path
 ) -> None:
     found, job, read = desk(tmp_path)
     judges = Counted()

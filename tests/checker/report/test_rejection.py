@@ -19,6 +19,7 @@ from checker.report.rejection import (
     draw_filled,
     expected_and_got,
     explain,
+    failing,
     in_place,
     reason_of,
     run_of,
@@ -203,14 +204,17 @@ def test_an_application_is_drawn_with_its_terms() -> None:
     values |= {"s": stmt("x <- x + 1;"), "c": Fraction(0)}
     weak = SOUND.rules["Q:Weak"]
     (failed,) = (t for t in weak.side_conditions if show_schema(t) == "P1; X1 |- Q1 >= Q2")
-    refusal = Refusal("side condition", failed)
+    refusal = Refusal("side condition", failed, rule=weak, substitution=values)
     lines = draw_filled(weak, values, CONTEXT, refusal)
     assert lines[0] == "    {P2; 1 + max(0, n - x); {x}} `x <- x + 1` {P2'; 0; {x}}"
     assert [line for line in lines if line.startswith("  >")] == ["  > P1; {x} |- max(0, n - x) >= 1 + max(0, n - x)"]
+    assert failing(refusal, CONTEXT) == ["P1; {x} |- max(0, n - x) >= 1 + max(0, n - x)"]
+    assert failing(replace(refusal, rule=None), CONTEXT) == []
     assert lines[-2:] == ["    P2 = P1 = P1' = x > 0", "    P2' = x > 1"]
     assert any(line.endswith("- Q:Weak") for line in lines)
     del values["c"]
     assert draw_filled(weak, values, CONTEXT, refusal) == [f"    {line}" for line in draw(weak)]
+    assert failing(refusal, CONTEXT) == []
 
 
 def test_prices_and_sets_are_worked_out_in_a_drawing() -> None:
@@ -263,14 +267,12 @@ def test_a_derivation_that_could_not_be_completed() -> None:
 def test_what_fails_in_place() -> None:
     """Below its line, at its column, the premises that are marked; lines that are far away are left out."""
     text = "\n".join(f"line {n}" for n in range(1, 200)).replace("line 100", "\tj <- 0;")
-    told = "rejected: k.qhl:100:2: no\n\n    P\n  > Q >= R\n    --- Q:Weak"
-    lines = in_place(text, Loc("k.qhl", 100, 2), told).split("\n")
-    assert len(lines) == 2 * AROUND + 2
+    lines = in_place(text, Loc("k.qhl", 100, 2), ["Q >= R", "Q' >= R'"]).split("\n")
+    assert len(lines) == 2 * AROUND + 3
     first, last = 100 - AROUND, 100 + AROUND
     assert (lines[0], lines[-1]) == (f"   {first}  line {first}", f"  {last}  line {last}")
     i = next(i for i, line in enumerate(lines) if line.startswith("> 100"))
     assert lines[i].endswith("j <- 0;")
     assert lines[i + 1].index("^") == lines[i].index("j")
-    assert lines[i + 1].strip() == "^ Q >= R"
-    assert "^ rejected: k.qhl:100:2: no" in in_place(text, Loc("k.qhl", 100, 2), told.replace(">", " "))
-    assert in_place(text, Loc("k.qhl", 900, 1), told) == ""
+    assert (lines[i + 1].strip(), lines[i + 2].strip()) == ("^ Q >= R", "Q' >= R'")
+    assert in_place(text, Loc("k.qhl", 900, 1), ["no"]) == ""
