@@ -87,7 +87,8 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 def _one(args: argparse.Namespace, file: str) -> Checked:
     """The word on one file; a problem of it is one, too."""
-    from checker.cli import check, checked
+    from checker.cli import checked
+    from checker.cli.judged import exit_code, judged_file, warn
     from checker.report.bounds import assumptions
     from checker.report.terminal import render_error
     from checker.testbed.rulefile import rule_set
@@ -96,21 +97,21 @@ def _one(args: argparse.Namespace, file: str) -> Checked:
     own = argparse.Namespace(**{**vars(args), "file": file, "warned": set()})
     with redirect_stderr(io.StringIO()) as said:
         try:
-            judged, warned, found = check.judged_file(own, rule_set(args.rules, args.trust))
+            judged, warned, found = judged_file(own, rule_set(args.rules, args.trust))
         except SourceError as problem:
             told = render_error(problem, problem.source)
             return _unread(file, problem.message, f"{said.getvalue()}{told}\n", problem.code)
         except RecursionError:
             told = "it is too large or too deeply nested"
             return _unread(file, told, f"{said.getvalue()}{file}: error: {told}\n")
-        check.warn(file, warned)
+        warn(file, warned)
         verdict, short = checked.verdict_of(found), judged.short
         word = f"{verdict}, but {short}" if verdict == "accepted" and short else verdict
         assumed = assumptions(judged.kernel, judged.context, judged.notes, judged.ledger.barriers)
         return Checked(
             file=file,
             word=word,
-            code=check.exit_code(own, judged, found),
+            code=exit_code(own, judged, found),
             row={"file": file, **checked.as_json(judged, warned, found, own)},
             text=checked.told_in_short(judged, found, own),
             assumes=assumed if verdict == "accepted" else (),

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _choose(args: argparse.Namespace, alone: bool) -> str:
     """Advice to choose a kernel; its names where there is one file. Raises SourceError."""
-    from checker.cli.bound import chosen_kernels
+    from checker.cli.bounded import chosen_kernels
 
     own = argparse.Namespace(**{**vars(args), "file": args.files[0]})
     names = [choice.name for choice in chosen_kernels(own)] if alone else []
@@ -102,7 +102,7 @@ def _choose(args: argparse.Namespace, alone: bool) -> str:
 
 def work(what: tuple[argparse.Namespace, Source], done: frozenset[int], talk: Talk) -> None:
     """Tells what became of each kernel of a source but those that are done."""
-    from checker.cli.bound import told_of
+    from checker.cli.bounded import told_of
     from checker.cli.fleet_work import kernels_in, options_of
     from logic.source import SourceError
     from semantics.cuda import watched
@@ -135,7 +135,7 @@ def work(what: tuple[argparse.Namespace, Source], done: frozenset[int], talk: Ta
 def _one(args: argparse.Namespace, file: str) -> Part:
     """One kernel, under those of the assumptions that it has the parameters for."""
     from checker.cli.assumed import assumptions_about
-    from checker.cli.coalesce import analysed
+    from checker.cli.coalesced import analysed
     from checker.cli.options import read_kernel
     from logic.typing import signature
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.cli.assumed import add_launch_options
-from checker.cli.bound import add_accept_option, chosen_kernels, outlined, told_of
+from checker.cli.bounded import chosen_kernels, outlined, told_of
 from checker.cli.options import (
+    add_accept_option,
     add_output_options,
     add_reading_options,
     check_sizes,
@@ -145,7 +146,7 @@ def _versions(
     """A version of a kernel with its bound, for each metric. Raises SourceError."""
     from checker.analysis.compared import Version
     from checker.certificates.claims import with_facts
-    from checker.cli.run import declared, read_arrays
+    from checker.cli.data import declared, read_arrays
     from checker.synthesis.bound import find_bounds
 
     outline, hinted, reading = outlined(args, reading, metrics[0], hardware, oracle)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from checker.cli.assumed import add_launch_options
-from checker.cli.bound import outlined
+from checker.cli.bounded import outlined
 from checker.cli.options import (
     add_data_options,
     add_output_options,
@@ -128,8 +128,7 @@ def job(args: argparse.Namespace) -> Job:
     from checker.analysis.compiled.compare import run_source
     from checker.analysis.compiled.launch import check_passed
     from checker.certificates.claims import excluded_in_run, with_facts
-    from checker.cli.contracts import tested
-    from checker.cli.run import check_data, declared, read_args, read_arrays
+    from checker.cli.data import check_data, declared, read_args, read_arrays, tested
 
     metrics, hardware = _metrics(args), parse_hardware(args.hardware)
     _check_arch(args)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from checker.cli.data import tested, told
 from checker.cli.options import (
     add_assume_option,
     add_data_options,
@@ -23,10 +24,7 @@ from checker.cli.options import (
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
-    from checker.notation.contracts import Contract as Stated
     from checker.report.page import Page
-    from semantics.grid import Contents
-    from semantics.values import Value
 
 CODES: Final = {"kept": 0, "untested": 1, "broken": 3}
 
@@ -55,7 +53,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """0 kept, 3 broken, 1 untested. Raises SourceError for unusable input."""
-    from checker.cli.run import check_assumed, read_args, read_arrays
+    from checker.cli.data import check_assumed, read_args, read_arrays
     from checker.report.page import Fault, Page, Section
 
     reading = read_kernel(args)
@@ -91,36 +89,3 @@ def run(args: argparse.Namespace) -> int:
 
     tell(args, lambda: "\n".join(map(line, rows)), lambda: json.dumps({"contracts": rows}, indent=2), page)
     return max(CODES[row["verdict"]] for row in rows)
-
-
-def told(row: Mapping[str, Any]) -> str:
-    """A contract, and where it does not hold."""
-    at = ", ".join(f"{name} = {i}" for name, i in (row["index"] or {}).items())
-    short = f": {row['outside']}" if row.get("outside") else ""
-    short += "".join(
-        f"; '{name}' is {n} element{'s' * (n > 1)} short of that" for name, n in row.get("short", {}).items()
-    )
-    return f"{row['text']}{f', at {at}' if at else ''}{short}"
-
-
-def tested(c: Stated, values: Mapping[str, Value], arrays: Mapping[str, Contents]) -> dict[str, Any]:
-    """The outcome of a contract: kept, broken at the first index, as it is, too, where it speaks of an element that an
-    array does not have, or untested. Raises OptionProblem."""
-    from checker.refutation.contracts import Missing, Untested, broken, missing, outside
-
-    index, verdict, short = None, "kept", dict[str, int]()
-    try:
-        found = [(at, one) for one in c.contracts if (at := broken(one, values, arrays, whole=True)) is not None]
-        first, wrong = min(found, key=lambda one: one[0], default=((), None))
-        beyond = wrong and outside(wrong, first, values, arrays)
-        if beyond and wrong:
-            short = missing(wrong, values, arrays)
-    except Untested:
-        verdict, found, beyond = "untested", [], None
-    except Missing as name:
-        raise OptionProblem(f"'{name}' has no value", advice=f"Give it: --arg {name}=64.") from None
-    if found:
-        index, verdict = dict(zip((name for name, *_ in c.ranges), first, strict=True)), "broken"
-    row = {"text": c.text, "verdict": verdict, "index": index}
-    row |= {"outside": str(beyond)} if beyond else {}
-    return row | {"short": short} if short else row

@@ -23,7 +23,7 @@ def dearest_runs(
 ) -> tuple[list[Witness | None], list[Result]]:
     """For each result the dearest run found, by a `long` search or a short one, None where there is no bound; a bound
     that a run exceeds is refuted."""
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
     from checker.refutation.witness import Overrun, find_witnesses
     from checker.report.plots import EFFORT, RUNS
 
@@ -42,7 +42,7 @@ def dearest_runs(
 def gaps(results: Sequence[Result], dearest: Sequence[Witness | None], at: Mapping[str, int]) -> list[Account | None]:
     """The shares of lines in each bound, in the dearest run found; None where no derivation follows it."""
     from checker.analysis.shares import dearest as dearest_warp
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
 
     found: list[Account | None] = []
     for r, best in zip(results, dearest, strict=True):
@@ -63,7 +63,7 @@ def source_of(kernel: Kernel) -> tuple[str, list[str]]:
 def shares(kernel: Kernel, results: Sequence[Result], dearest: Sequence[Witness | None], at: Mapping[str, int]) -> str:
     """A table of the lines that take a part of bounds in the dearest runs found at a point; "" where there are none."""
     from checker.analysis.shares import account
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
     from checker.report.lines import shares_text
 
     if not at or any("[" in name for name in at):

@@ -59,7 +59,7 @@ FLEET: Final = (
 def add_bound_options(parser: argparse.ArgumentParser) -> None:
     """How sources are read and bounded, and what is asked of a run over many."""
     from checker.cli.assumed import add_launch_options
-    from checker.cli.bound import add_accept_option
+    from checker.cli.options import add_accept_option
 
     add_reading_options(parser, several=True)
     add_launch_options(parser)
@@ -454,7 +454,7 @@ def _key(place: Loc | None, key: str, advice: str = "") -> Iterator[None]:
 
 def _cache(args: argparse.Namespace, warns: Callable[[str], None]) -> Any:
     """The cache that is used, if any. Raises OptionProblem where the one that is asked for cannot be."""
-    from checker.cli import VERSION
+    from checker import VERSION
     from checker.fleet import cache
 
     if args.no_cache:
@@ -598,7 +598,7 @@ def _folder(path: str, option: str) -> None:
 
 def _write(desk: Desk, folder: str) -> None:
     """Writes all certificates to a folder: KERNEL-METRIC.json, with the source before it where two are called so."""
-    from checker.cli.bound import file_name
+    from checker.cli.bounded import file_name
 
     _folder(folder, "--certificate")
     names: dict[str, set[tuple[int, int]]] = {}

@@ -14,8 +14,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from checker.cli.assumed import assumptions_about
-from checker.cli.bound import certificate_of, chosen_kernels, in_vain, origin_of, outlined, proved, signed_here, told_of
-from checker.cli.bound import with_hints as hinted_result
+from checker.cli.bounded import (
+    certificate_of,
+    chosen_kernels,
+    in_vain,
+    origin_of,
+    outlined,
+    proved,
+    signed_here,
+    told_of,
+)
+from checker.cli.bounded import with_hints as hinted_result
 from checker.cli.options import read_kernel
 from checker.cli.points import check_point
 from checker.notation.problem import OptionProblem

@@ -277,7 +277,7 @@ def _outside(o: Outside) -> tuple[Loc | None, str]:
 
 
 def _kernel(args: argparse.Namespace, traces: list[Trace] | None) -> _Done | None:
-    from checker.cli.run import read_args, read_arrays
+    from checker.cli.data import read_args, read_arrays
     from checker.report.page import Page, Section
     from checker.report.trace import Trace
     from semantics.grid import check_launch

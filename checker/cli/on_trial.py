@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.cli.assumed import usable_assumptions
-from checker.cli.bound import chosen_kernels, command_again, outlined, told_of
+from checker.cli.bounded import chosen_kernels, command_again, outlined, told_of
 from checker.cli.options import check_sizes, parse_hardware, parse_metrics, read_kernel, tell
 from checker.cli.points import check_point, point
 from checker.cli.progress import working
@@ -108,7 +108,7 @@ def _tried(args: argparse.Namespace, reading: Reading, rules: RuleSet) -> Tried:
 
 def _dearest(kernel: Kernel, tried: Tried) -> dict[str, Witness]:
     """For each metric the dearest run that was found, or one that costs more than the bound."""
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
     from checker.testbed.bought import dear, dearest
 
     fill = partial(read_arrays, kernel)

@@ -306,6 +306,17 @@ def joined(address: str | None) -> AbstractContextManager[Cluster | None]:
     return at(address)
 
 
+def add_accept_option(parser: argparse.ArgumentParser, *more: str, told: str = "") -> None:
+    """--accept; `more` are words that it also takes, and `told` is what they are for."""
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=("solver-backed", *more),
+        help=f"exit with 0 where a bound rests on the word of a solver, too{told}",
+    )
+
+
 def add_queries_option(parser: argparse.ArgumentParser) -> None:
     """--queries DIR."""
     parser.add_argument(

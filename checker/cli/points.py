@@ -42,7 +42,7 @@ def point(texts: Sequence[str], option: str = "--at") -> dict[str, int]:
 
 def _of_file(name: str, path: str, option: str) -> list[int]:
     """The elements of an array in a .npy file. Raises OptionProblem."""
-    from checker.cli.run import read_npy
+    from checker.cli.data import read_npy
     from logic.syntax import INT, Array
 
     return [int(n) for n in read_npy(path, Array(name, "global", INT, 8), f"{of_option(option, name)}=@{path}")]

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.bound import add_accept_option
-from checker.cli.options import add_output_options, certificates, tell
+from checker.cli.options import add_accept_option, add_output_options, certificates, tell
 from checker.cli.several import WORST
 from checker.notation.words import many, shared
 from logic.source import Loc, SourceError

@@ -15,8 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checker.cli.bound import add_accept_option
 from checker.cli.options import (
+    add_accept_option,
     add_output_options,
     add_reading_options,
     annotated,
@@ -340,7 +340,7 @@ def _dossier(a: Audited, ran: Dossier, at: Mapping[str, int], certificates: int)
 
 
 def _fill(a: Audited) -> Fill:
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
 
     return partial(read_arrays, a.certificate.kernel)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from checker.cli.bound import add_accept_option, alarm
-from checker.cli.options import add_output_options, add_trust_option, emit, parse_metrics, tell
+from checker.cli.bounded import alarm
+from checker.cli.options import add_accept_option, add_output_options, add_trust_option, emit, parse_metrics, tell
 from checker.notation.problem import OptionProblem
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _in_parallel(work: Callable[[Task], Found], tasks: Sequence[Task], count: in
 
 
 def _work(task: tuple[Case, tuple[Metric, ...], Per]) -> list[Row]:
-    from checker.cli import VERSION
+    from checker import VERSION
     from checker.suites.runner import rows_of
 
     return rows_of(*task, _fill, VERSION)
@@ -164,6 +164,6 @@ def _tried(task: tuple[Case, tuple[Metric, ...], str, Texts]) -> list[Tried]:
 
 
 def _fill(kernel: Kernel) -> Fill:
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
 
     return partial(read_arrays, kernel)

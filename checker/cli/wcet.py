@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.cli.assumed import check_assumptions, launch_of
-from checker.cli.bound import add_accept_option
 from checker.cli.machine import (
     SUFFIX,
     add_machine_options,
@@ -20,6 +19,7 @@ from checker.cli.machine import (
     refuse_program_options,
 )
 from checker.cli.options import (
+    add_accept_option,
     add_output_options,
     add_reading_options,
     annotated,
@@ -165,7 +165,7 @@ def _kernel(args: argparse.Namespace, texts: dict[str, str]) -> tuple[Job, Calla
     from checker.analysis.wcet import sound
     from checker.analysis.wcet.estimate import kernel_job
     from checker.certificates.claims import excluded_in_run
-    from checker.cli.run import read_args, read_arrays
+    from checker.cli.data import read_args, read_arrays
     from checker.oracles import Oracles
     from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj

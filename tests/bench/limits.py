@@ -215,7 +215,7 @@ def bare_outline(kernel: Kernel, launch: Launch) -> Outline:
 
 def found_runs(_: Path) -> dict[str, str | None]:
     """The costs of the dearest runs, by kernel."""
-    from checker.cli.run import read_arrays
+    from checker.cli.data import read_arrays
     from checker.oracles import Oracles
     from checker.refutation.witness import find_witnesses
     from checker.suites.runner import read_suite

@@ -9,7 +9,7 @@ import pytest
 
 from checker.certificates.claims import shown, value_at
 from checker.certificates.document import read
-from checker.cli.run import read_arrays
+from checker.cli.data import read_arrays
 from checker.kernel import Claim, Ledger, check, claim
 from checker.oracles import Oracles
 from checker.refutation.witness import SAME_BANK

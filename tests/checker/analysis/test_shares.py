@@ -14,7 +14,7 @@ from checker.analysis import shares
 from checker.analysis.shares import NOTHING, Account, Share, account
 from checker.certificates.audit import Audited, audit
 from checker.certificates.claims import value_at
-from checker.cli.run import read_arrays
+from checker.cli.data import read_arrays
 from checker.kernel import Claim
 from checker.oracles import Oracles
 from checker.refutation.witness import Input, find_witnesses

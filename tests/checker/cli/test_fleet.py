@@ -91,7 +91,7 @@ def test_titles_tell_files_apart(paths: list[str], title: str) -> None:
 
 
 def test_names_of_files_tell_kernels_apart() -> None:
-    from checker.cli.bound import file_name
+    from checker.cli.bounded import file_name
 
     assert (file_name("k<float, 256>"), file_name("a::k")) == ("k-float-256", "a-k")
     names = ("k<1>", "k<-1>", "k<&f>", "k<f>", "k<a::b>", "k<a, b>", "k<unsigned int>", "k<unsigned, int>")

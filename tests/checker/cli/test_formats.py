@@ -13,7 +13,8 @@ import pytest
 
 from checker.certificates import seconded
 from checker.certificates.document import canonical, digest
-from checker.cli import check, grammar, main
+from checker.cli import grammar, main
+from checker.cli.judged import judged_file
 from checker.cli.options import FORMATS
 from checker.recheck import Report
 from checker.refutation import witness
@@ -252,7 +253,7 @@ def test_every_subcommand_has_every_format() -> None:
 @pytest.fixture
 def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test prints in several formats is found once: files judged, trials."""
-    judged, tried = check.judged_file, search.search
+    judged, tried = judged_file, search.search
     known: dict[object, Any] = {}
 
     def once(args: Namespace, rules: RuleSet) -> object:
@@ -265,7 +266,7 @@ def found_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[cases] = tried(trial, cases, *rest, **more)
         return known[cases]
 
-    monkeypatch.setattr(check, "judged_file", once)
+    monkeypatch.setattr("checker.cli.check.judged_file", once)
     monkeypatch.setattr(search, "search", once_tried)
 
 

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from checker import limits
-from checker.cli.check import judge
+from checker.cli.judged import judge
 from checker.kernel import Claim, Theorem
 from checker.notation import parse_outline
 from checker.oracles import Oracles

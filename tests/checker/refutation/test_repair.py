@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cli.check import judge
+from checker.cli.judged import judge
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.refutation.diagnosis import claimed

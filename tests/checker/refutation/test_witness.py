@@ -13,7 +13,7 @@ import pytest
 
 from checker import limits
 from checker.cli import main
-from checker.cli.run import read_arrays
+from checker.cli.data import read_arrays
 from checker.kernel import Claim
 from checker.notation import parse_assumption
 from checker.oracles import Oracles

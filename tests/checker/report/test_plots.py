@@ -13,7 +13,7 @@ import pytest
 
 from checker.certificates.audit import audit
 from checker.cli import main
-from checker.cli.run import read_arrays
+from checker.cli.data import read_arrays
 from checker.kernel import Claim
 from checker.oracles import Oracles
 from checker.refutation import witness

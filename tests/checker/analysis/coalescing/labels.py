@@ -16,7 +16,7 @@ from typing import Any
 
 from checker.analysis.coalescing.access import Access, Verdict, accesses
 from checker.analysis.coalescing.observed import Watch
-from checker.cli.run import read_args, read_arrays
+from checker.cli.data import read_args, read_arrays
 from logic.syntax import Kernel
 from semantics import grid
 from semantics.cuda import Reading, read_cuda

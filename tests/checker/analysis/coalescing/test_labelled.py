@@ -19,7 +19,7 @@ from checker.analysis.coalescing import gpudrano
 from checker.analysis.coalescing.access import SEVERITY, Key, Threshold, Verdict, accesses
 from checker.analysis.coalescing.exact import Finding, Followed, follow
 from checker.analysis.coalescing.observed import observe
-from checker.cli.run import read_args, read_arrays
+from checker.cli.data import read_args, read_arrays
 from checker.notation import read_annotations
 from logic.assertions import Context, Launch
 from logic.metrics import HARDWARE, METRICS
