@@ -950,14 +950,14 @@ class Program:
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
         """P[x <- e]"""
         value = self.abstract(e)
-        return self.conj(self.put(t, ("var", var), value) for t in p)
+        return self.conj(self.replace_part(t, ("var", var), value) for t in p)
 
-    def put(self, e: Expr, part: Expr, new: Expr) -> Expr:
+    def replace_part(self, e: Expr, part: Expr, new: Expr) -> Expr:
         """e with something else in the place of a part."""
         spend()
         if e == part:
             return new
-        return ("op", e[1], *(self.put(a, part, new) for a in e[2:])) if e[0] == "op" else e
+        return ("op", e[1], *(self.replace_part(a, part, new) for a in e[2:])) if e[0] == "op" else e
 
     def updated(self, q: Potential, var: str, e: Expr) -> Potential:
         """Q[x <- e]"""
@@ -1124,7 +1124,7 @@ class Lanes:
         self._define(definitions, self.shared)
         values: list[Potential] = []
         for part in (facts[len(p) :], facts[: len(p)]):  # signs of sizes and of tid say what quotients in P are
-            values = [self.value(f, self.known) for f in part] + values
+            values = [self.value_at(f, self.known) for f in part] + values
             self._hold(values)
         for atom in (alone(1 - f) for f in values):
             if atom[:2] == ("op", "=="):  # where a <= b is known, too, a < b
@@ -1232,7 +1232,7 @@ class Lanes:
         def settle() -> None:
             while ready:
                 leaf, p = definitions[ready.popleft()]
-                value = 0 if leaf in self.known else self.value(p, self.known)
+                value = 0 if leaf in self.known else self.value_at(p, self.known)
                 if leaf not in self.known and alone(value)[:1] != ("unknown",) and not deep(value):
                     learn(leaf, value)
 
@@ -1395,7 +1395,7 @@ class Lanes:
     def _allowed(self, groups: Iterable[list[Values]]) -> list[list[Values]]:
         """The threads that P allows, in a warp each. A fact of which nothing is known at the ends and in the middle of
         a warp excludes nobody there."""
-        worth = cache(lambda f, *values: self.value(f, dict(values)))
+        worth = cache(lambda f, *values: self.value_at(f, dict(values)))
 
         def at(thread: Values, f: Potential, own: frozenset[Atom]) -> Potential:
             spend(2)
@@ -1417,14 +1417,14 @@ class Lanes:
         all share. It reads nothing: leaves are all in it that may differ."""
         if all(isinstance(thread.get(leaf), int) for thread in warp[:1] for leaf in leaves(d)):
             return [warp]  # it is 0 at all that are allowed
-        values = [self.value(d, thread) for thread in warp]
+        values = [self.value_at(d, thread) for thread in warp]
         rest = {v - offset(v) for v in values}
         if len(rest) != 1 or not leaves(*rest) <= self.shared:
             return [warp]
         spend(len(warp) * len({*values}))
         return [[thread for thread, v in zip(warp, values, strict=True) if v == part] for part in {*values}]
 
-    def value(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
+    def value_at(self, p: Potential, swap: Values, normal: Makers | None = None) -> Potential:
         """The value of p at these values of leaves."""
         try:
             if not deep(p) and len(terms(found := replaced(p, swap, normal or self.apart))) <= MAX_LANE_TERMS:
@@ -1438,7 +1438,7 @@ class Lanes:
     def _values(self, e: Expr, groups: list[list[Values]], normal: Makers) -> Iterator[list[Potential]]:
         """The values of e at the threads of each warp, or block. Where tid and the warp are what they are at another
         thread, as far as e tells, it has the same value, but for what is unknown of each thread."""
-        p = self.value(self.program.worth(e), self.known, normal)
+        p = self.value_at(self.program.worth(e), self.known, normal)
         inside = sorted(leaves(p) & {WARP, *TIDS})
         seen: dict[tuple[Potential, ...], tuple[Potential, list[Atom]]] = {}
         for threads in groups:
@@ -1447,11 +1447,11 @@ class Lanes:
                 spend(len(inside) + 2)
                 place = tuple(thread[leaf] if leaf in thread else single(*leaf) for leaf in inside)
                 if place not in seen:
-                    v = self.value(p, thread, normal)
+                    v = self.value_at(p, thread, normal)
                     own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
                     seen[place] = v, own
                 v, own = seen[place]
-                found.append(self.value(v, {a: single(*a, i) for a in own}, normal) if own else v)
+                found.append(self.value_at(v, {a: single(*a, i) for a in own}, normal) if own else v)
             yield found
 
     def parts(self, e: Expr) -> Iterator[list[Expr]]:
@@ -1469,7 +1469,7 @@ class Lanes:
     def _inside(self, e: Expr) -> set[Atom]:
         """The atoms of e, by what leaves are, and by themselves."""
         worth = self.program.worth(e)
-        return atoms(self.value(worth, self.known)) | atoms(worth)
+        return atoms(self.value_at(worth, self.known)) | atoms(worth)
 
     def _rests(self, e: Expr, leaf: Atom) -> int:
         """The least power of two such that quotients in e, where a leaf is more by a multiple of it, are more by what
@@ -1482,7 +1482,7 @@ class Lanes:
 
     def implies(self, e: Expr) -> bool:
         """Whether e holds at every thread that P allows: as it is, or at each place that it depends on."""
-        value = self.value(self.program.worth(e), self.known)
+        value = self.value_at(self.program.worth(e), self.known)
         each = self._values(e, self.warps, self.apart) if leaves(value) & {WARP, *TIDS} else ()
         return self.nobody or value in self.true or (each != () and all(v == 1 for values in each for v in values))
 
@@ -1500,7 +1500,7 @@ class Lanes:
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
         most = self._most(array, index, window, enough, self.warps)
-        v = self.value(self.program.worth(index), self.known, self.together)
+        v = self.value_at(self.program.worth(index), self.known, self.together)
         known = leaves(v) <= (self.shared | {*TIDS[:2]}) - {WARP} and all(atom[0] != "unknown" for atom in atoms(v))
         if not known or self.shape[0] or array.lanes < self.program.hardware["warp"]:
             return most
@@ -1913,7 +1913,7 @@ class Checker(Program):
                 self.tables[name].append(read(row))
                 self.sizes[name].append(1 + (before - Work.left) // 4)
 
-    def value(self, letter: str, value: Json) -> Any:
+    def letter_value(self, letter: str, value: Json) -> Any:
         """The value of a metavariable, by the kind that its first letter tells."""
         kind = letter if letter == "op" else letter[0]
         if kind in TABLES:
@@ -1930,7 +1930,7 @@ class Checker(Program):
         return rational(value) if kind in "Cc" else value
 
     def _assertion(self, row: Json) -> Facts:
-        return self.conj([self.conjunct(self.value("e", i)) for i in row])
+        return self.conj([self.conjunct(self.letter_value("e", i)) for i in row])
 
     def _statement(self, row: Json) -> Statement:
         match row:
@@ -1940,7 +1940,7 @@ class Checker(Program):
                 letters = FORMS[kind]
             case _:
                 raise Bad("a statement is not well formed")
-        found = [self.value(letter, part) for letter, part in zip(letters, parts, strict=True)]
+        found = [self.letter_value(letter, part) for letter, part in zip(letters, parts, strict=True)]
         want(row[0] != "seq" or all(s.kind != "seq" for s in found), "a sequence is part of a sequence")
         return self.statement(row[0], *found)
 
@@ -1988,7 +1988,7 @@ class Checker(Program):
             self.premises.append(proved.pop(i))
         if node["with"].keys() != metavariables(node["rule"]):
             fitted(node["with"], dict.fromkeys(metavariables(node["rule"]), object), "with")
-        values = {name: self.value(name, value) for name, value in node["with"].items()}
+        values = {name: self.letter_value(name, value) for name, value in node["with"].items()}
         found = self.meaning(conclusion, values)
         for text in asked:
             wanted = self.meaning(text, values)
@@ -2055,8 +2055,8 @@ class Checker(Program):
                     numbers = ("const", INT, 1), ("const", INT, 0)
                     sides = {"||": (TRUE, *choice[3:]), "?:": choice[3:], "int": numbers}[choice[1]]
                     for test, side, by in zip((choice[2], ("op", "!", choice[2])), sides, cases, strict=True):
-                        case = self.given(frozenset(self.put(f, choice, side) for f in p), test)
-                        self.shown(case, self.known(self.put(goal, choice, side)), by)
+                        case = self.given(frozenset(self.replace_part(f, choice, side) for f in p), test)
+                        self.shown(case, self.known(self.replace_part(goal, choice, side)), by)
                 case {"by": (*proofs,)}, 2:
                     parts = self.comparison(goal).values()
                     want(0 < len(parts) == len(proofs), "{:.200} has not so many proofs", goal)
@@ -2172,7 +2172,7 @@ class Checker(Program):
         kinds = [kind for kind, *_ in proved.values()]
         want(kinds == ["triple"], "a judgement is proved and not used, or there is none about a statement")
         ((_, p, q, x, s, p2, q2, x2),) = proved.values()
-        body = self.value("s", self.document["kernel"]["body"])
+        body = self.letter_value("s", self.document["kernel"]["body"])
         want(s is body, "the root is about another program than the kernel's body")
         want(not p and not x, "the precondition is not {true; Q; {}}")
         want(all(self.without(body, leaf) is body for leaf in (*self.ghosts, WARP)), "the program writes to a ghost")
@@ -2206,7 +2206,7 @@ class Checker(Program):
     def vacuous(self) -> bool:
         """Whether arithmetic shows that no launch satisfies the assumptions, or that no thread keeps those that all
         come to."""
-        body = self.value("s", self.document["kernel"]["body"])
+        body = self.letter_value("s", self.document["kernel"]["body"])
         parts = body.parts if body.kind == "seq" else (body,)
         kept: dict[Expr, Names] = {}  # what holds of a thread that has kept what was assumed, and which locals in that
         for s in parts if any(s.kind == "assume" for s in parts) else ():
@@ -2249,7 +2249,7 @@ class Checker(Program):
         rows = self.document["sums"]
         want(not rows or self.scope == "warp", "what blocks cost is not summed")
         for index, (_, i) in zip(INDICES, rows, strict=False):
-            f = self.value("Q", i)
+            f = self.letter_value("Q", i)
             want(not variables(f), "a sum depends on variables")
             assumed = any(e == index for a in self.document["launch"]["assumptions"] for e in mentions(a, "param"))
             want(not assumed, f"an assumption about {index[1]} leaves out what the sum is over")
@@ -2503,7 +2503,7 @@ def rechecked(document: Any) -> tuple[Report, Potential | None]:
         checker = Checker(certificate)
         Work.left += MAX_WORK * (len(text) // LONG)
         bound = checker.run()
-        body = checker.value("s", certificate["kernel"]["body"])
+        body = checker.letter_value("s", certificate["kernel"]["body"])
         claim = claim_text(certificate, bound, [*dict.fromkeys(checker.assumed(body))])
         left, why = checker.solver_backed, VACUOUS * checker.vacuous()
         said = certificate.get("reading", {}).items()

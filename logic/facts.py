@@ -130,7 +130,7 @@ def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
         before = len(found)
         for leaf, e in equations:
             if isinstance(leaf, Var | Param | Tid) and leaf not in found:
-                known = value(e, found)
+                known = value_where(e, found)
                 if known is not None and not isinstance(known, bool):
                     found[leaf] = known
         if len(found) == before:
@@ -138,14 +138,14 @@ def numbers(facts: Iterable[Expr]) -> dict[Leaf, int]:
     return found
 
 
-def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
+def value_where(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
     """The value of e where these leaves have these values; None where that is not enough to tell.
 
-    >>> value(Op("*", (Var("x"), Const(4))), {Var("x"): 3})
+    >>> value_where(Op("*", (Var("x"), Const(4))), {Var("x"): 3})
     12
-    >>> value(Op("<", (Var("x"), Const(4))), {Var("x"): 3})
+    >>> value_where(Op("<", (Var("x"), Const(4))), {Var("x"): 3})
     True
-    >>> value(Op("+", (Var("x"), Var("y"))), {Var("x"): 3}) is None
+    >>> value_where(Op("+", (Var("x"), Var("y"))), {Var("x"): 3}) is None
     True
     """
     match e:
@@ -154,7 +154,7 @@ def value(e: Expr, known: Mapping[Leaf, int]) -> int | bool | None:
         case Var() | Param() | Tid():
             return known.get(e)
         case Op(op, args):
-            values = [value(a, known) for a in args]
+            values = [value_where(a, known) for a in args]
             operands = tuple(v for v in values if v is not None)
             if len(operands) < len(values) or (op == "<<" and operands[1] > 64):
                 return None

@@ -352,11 +352,11 @@ def subterms(e: Expr) -> Iterator[Expr]:
             stack.append(here.index)
 
 
-def put(e: Expr, part: Expr, new: Expr) -> Expr:
+def replace_part(e: Expr, part: Expr, new: Expr) -> Expr:
     """e with another expression in place of a part, wherever operators have it."""
     if e == part:
         return new
-    return replace(e, args=tuple(put(a, part, new) for a in e.args)) if isinstance(e, Op) else e
+    return replace(e, args=tuple(replace_part(a, part, new) for a in e.args)) if isinstance(e, Op) else e
 
 
 _NO_NAMES: Final = frozenset[str]()

@@ -179,7 +179,7 @@ class _Writer:
             case While(e, body):
                 return ["while", self.expression(e), self.statement(body)]
 
-    def value(self, letter: str, value: Value) -> Json:
+    def letter_value(self, letter: str, value: Value) -> Json:
         match kind(letter):
             case "assertion":
                 return self.assertion(cast(P, value))
@@ -207,7 +207,7 @@ class _Writer:
             premises = [numbers.pop() for _ in node.premises][::-1]
             row = {
                 "rule": node.rule,
-                "with": {letter: self.value(letter, v) for letter, v in node.substitution.items()},
+                "with": {letter: self.letter_value(letter, v) for letter, v in node.substitution.items()},
                 "from": premises,
                 "at": [node.loc.line, node.loc.column] if node.loc else None,
             }
@@ -490,7 +490,7 @@ class _Reader:
                 return While(e(i), child(body))
         raise ValueError(f"no statement: {_short(row)}")
 
-    def value(self, letter: str, row: Json) -> Value:
+    def letter_value(self, letter: str, row: Json) -> Value:
         tables: dict[str, list[Any]] = {
             "assertion": self.assertions,
             "potential": self.potentials,
@@ -520,7 +520,7 @@ class _Reader:
             if used & set(row["from"]) or len(set(row["from"])) < len(premises):
                 raise ValueError("a premise is used twice")
             used |= set(row["from"])
-            values = {letter: self.value(letter, v) for letter, v in row["with"].items()}
+            values = {letter: self.letter_value(letter, v) for letter, v in row["with"].items()}
             nodes.append(Derivation(_label(row["rule"], "a rule"), values, premises, self.place(row["at"])))
         if len(used) != len(nodes) - 1:
             raise ValueError("the derivation is not one tree")

@@ -25,7 +25,7 @@ from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, X
 from logic.comparisons import as_expr
 from logic.facts import numbers
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym
-from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Tid, Var, local_vars, put, subterms
+from logic.syntax import BOOL, INT, Const, Expr, Op, Param, Read, Tid, Var, local_vars, replace_part, subterms
 from logic.terms_as_json import expression
 from logic.typing import type_of
 
@@ -60,7 +60,7 @@ def _entailed(o: Entails, context: Context) -> Iterator[Json]:
         yield rows
     told = o.goal
     for leaf, number in numbers(o.p).items():
-        told = tuple(put(goal, leaf, Const(number)) for goal in told)
+        told = tuple(replace_part(goal, leaf, Const(number)) for goal in told)
     if told != o.goal:
         rows = farkas.entails(o.p, told, context, implied)
         if rows is not None and decided(o, rows, context):
@@ -119,7 +119,7 @@ def _told(p: P, x: X, e: Expr, context: Context) -> list[Json]:
 
 def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
     """Polynomials that may be nonnegative, and then show more of e, and of the facts that tell lanes apart."""
-    values = [view.value(view.program.worth(frozen(e)), view.known, view.together), *(f for f, _ in view.local)]
+    values = [view.value_at(view.program.worth(frozen(e)), view.known, view.together), *(f for f, _ in view.local)]
     sides: set[recheck.Potential] = set()
     for a in {a for v in values for a in recheck.atoms(v)}:
         match a:
@@ -135,7 +135,7 @@ def _signs(view: recheck.Lanes, e: Expr) -> list[Expr]:
 
 def _fixed(view: recheck.Lanes, e: Expr) -> set[Leaf]:
     """The leaves in the value of e that all lanes share: it helps to know those that are one number."""
-    value = view.value(view.program.worth(frozen(e)), view.known, view.together)
+    value = view.value_at(view.program.worth(frozen(e)), view.known, view.together)
     shared = set(map(_atom, recheck.leaves(value) - {*recheck.TIDS}))
     return {of for of in shared if isinstance(of, Var | Param)}
 
@@ -206,7 +206,7 @@ def _unreduced(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     for t in dict.fromkeys(subterms(index)):
         match t:
             case Op("%" | "&", (Op("^" | "|") as whole, Const())):
-                same = put(index, t, whole)
+                same = replace_part(index, t, whole)
                 found = farkas.entails(o.p, (Op("==", (index, same)),), context, implied)
                 if found is not None:
                     yield {"is": expression(same), "first": expression(same), "span": 0, "by": found}
@@ -217,7 +217,7 @@ def _by_thread(o: AtMost, index: Expr, context: Context) -> Iterator[Json]:
     same = index
     for v in dict.fromkeys(t for t in subterms(index) if isinstance(t, Var) and t.name in o.x):
         told = (value for value in _definitions(v, o.p) if any(isinstance(t, Tid) for t in subterms(value)))
-        same = put(same, v, next(told, v))
+        same = replace_part(same, v, next(told, v))
     if same != index:
         found = farkas.entails(o.p, (Op("==", (index, same)),), context, implied)
         if found is not None:
@@ -233,9 +233,9 @@ def _windows(o: AtMost, index: Expr, context: Context, moved: bool = False) -> I
     warp = Op("*", (Const(size), Op("/", (Tid("x"), Const(size)))))
     first: Expr = Const(0) if block is not None and block <= size else warp
     last = Const(block - 1) if block is not None and block <= size else Op("+", (warp, Const(size - 1)))
-    plain = (base, put(base, Tid("x"), first), put(base, Tid("x"), last))
+    plain = (base, replace_part(base, Tid("x"), first), replace_part(base, Tid("x"), last))
     if moved:
-        yield from _from((put(base, Tid("x"), first), base), [*_written_out(index, o)], o, index, context)
+        yield from _from((replace_part(base, Tid("x"), first), base), [*_written_out(index, o)], o, index, context)
         return
     # each is looked for where none before it will do
     yield from _from(chain(plain, _shared(index, o, context)), (index, *_definitions(index, o.p)), o, index, context)
@@ -353,7 +353,7 @@ def _written_out(e: Expr, o: AtMost) -> Iterator[Expr]:
     """An index with what P says that a variable of lanes' own is in its place: a proof compares max(0, .) with
     max(0, .), and not with a name."""
     for v in dict.fromkeys(t for t in subterms(e) if isinstance(t, Var) and t.name not in o.x and t != e):
-        yield from (put(e, v, value) for value in _definitions(v, o.p))
+        yield from (replace_part(e, v, value) for value in _definitions(v, o.p))
 
 
 def _solved(e: Expr, p: P) -> Iterator[Expr]:

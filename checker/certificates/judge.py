@@ -90,13 +90,13 @@ def implied(p: P, goal: Expr, context: Context) -> bool:
 def _fails_soon(view: recheck.Lanes, e: recheck.Expr) -> bool:
     """Whether a goal is not seen at one of a few threads that P allows, of the first warp and the last: then it is not
     implied, and the other threads need not be looked at. Of what does not depend on the thread nothing is said."""
-    p = view.value(view.program.worth(e), view.known)
+    p = view.value_at(view.program.worth(e), view.known)
     if view.nobody or p in view.true or not recheck.leaves(p) & {recheck.WARP, *recheck.TIDS}:
         return False
     for warp in view.shape[1][:: max(1, len(view.shape[1]) - 1)]:
         for i in range(len(warp))[:: max(1, len(warp) - 1)]:
             thread = warp[i] | {recheck.LANE: i}
-            if view.value(p, thread) != 1 and all(view.value(f, thread) != 0 for f, _ in view.local):
+            if view.value_at(p, thread) != 1 and all(view.value_at(f, thread) != 0 for f, _ in view.local):
                 return True
     return False
 

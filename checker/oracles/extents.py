@@ -13,7 +13,7 @@ from checker.oracles.known import Fact, Given, given
 from checker.oracles.terms import first_choice, with_fresh
 from logic.assertions import Context, P, assume
 from logic.potentials import Floor, Max0, Poly, atom, atoms, max0, of_expr, of_terms
-from logic.syntax import Expr, put
+from logic.syntax import Expr, replace_part
 
 Extent = tuple[Poly, int, int]
 """A sum that lanes share, and the least and the most that they add to it."""
@@ -41,8 +41,8 @@ def _cases(e: Expr, p: P, context: Context, left: int = farkas.MAX_CHOICES) -> I
     found = first_choice(e, ("?:", "int", "min", "max", "abs")) if left else ()
     sigma = with_fresh(context.sigma, (*p, e))
     for holds, side, choice, test in found:
-        case = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
-        yield from _cases(put(e, choice, side), case, context, left - 1)
+        case = assume(tuple(replace_part(f, choice, side) for f in p), test, sigma, holds)
+        yield from _cases(replace_part(e, choice, side), case, context, left - 1)
     if not found:
         yield p, of_expr(e)
 
@@ -69,4 +69,4 @@ def _ends(p: Poly, have: Given) -> tuple[int | None, int | None]:
 def _with(p: Poly, low: int | None, high: int | None, have: Given) -> Given:
     """The knowledge that there is, and that a polynomial is between two numbers, as far as there are any."""
     said = [p * sign - end * sign for end, sign in ((low, 1), (high, -1)) if end is not None]
-    return replace(have, facts=[*have.facts, *(Fact(have.put(q), []) for q in said)])
+    return replace(have, facts=[*have.facts, *(Fact(have.with_values(q), []) for q in said)])

@@ -42,7 +42,7 @@ from logic.potentials import (
     leaves,
     log2,
 )
-from logic.syntax import TRUE, Const, Expr, Op, put
+from logic.syntax import TRUE, Const, Expr, Op, replace_part
 from logic.terms_as_json import expression, potential
 
 Json = Any
@@ -54,7 +54,8 @@ MAX_SPLITS: Final = 5
 """Signs that are split on, one after the other, on the way to a proof."""
 
 MAX_FACTORS: Final = 12
-"""Products, and nonnegative quantities that are multiplied, in one proof."""
+"""Facts any two of which are multiplied in one proof. How many products of leaves are looked at besides is
+`products.MAX_PRODUCTS`."""
 
 CHOICES: Final = ("?:", "||"), ("int",)
 """The choices that proofs split: a ? b : c and a || b before truth values as numbers."""
@@ -107,18 +108,18 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
 
 def least(poly: Poly, have: Given, again: bool = True) -> Rational | None:
     """The most that the facts show a polynomial to be at least, as a combination of them. `again` as in `lp.solve`."""
-    poly = have.put(poly)
+    poly = have.with_values(poly)
     return _least(poly, _relevant(poly, have.facts), again)
 
 
 def plain(goal: Poly, have: Given) -> Json:
     """A proof of goal >= 0 without any cases, or None."""
-    return have.puts(prove(have.put(goal), have.facts, MAX_SPLITS), goal)
+    return have.without_values(prove(have.with_values(goal), have.facts, MAX_SPLITS), goal)
 
 
 def absurd(have: Given) -> Json:
     """A proof that the facts contradict each other, as a combination of them, or None."""
-    return have.puts(_sum(const(-1), _relevant(ZERO, have.facts)), ZERO)
+    return have.without_values(_sum(const(-1), _relevant(ZERO, have.facts)), ZERO)
 
 
 def entails(
@@ -198,8 +199,8 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
     a || b, else of a truth value as a number. None without one, or where no more are left."""
     sigma, cases = with_fresh(context.sigma, (*p, goal)), []
     for holds, side, choice, test in first_choice(goal, *CHOICES) if left else ():
-        here = conj((put(goal, choice, side),), sigma)
-        case_p = assume(tuple(put(f, choice, side) for f in p), test, sigma, holds)
+        here = conj((replace_part(goal, choice, side),), sigma)
+        case_p = assume(tuple(replace_part(f, choice, side) for f in p), test, sigma, holds)
         case = entails(case_p, here, context, seen, left - 1)
         if case is None:
             return None
@@ -209,27 +210,27 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 
 def _shown(goal: Poly, have: Given) -> Json:
     """An arithmetic proof of goal >= 0 from what is given, or None."""
-    whole = have.put(goal)
-    proof = have.puts(_prove(whole, have.facts), goal)
+    whole = have.with_values(goal)
+    proof = have.without_values(_prove(whole, have.facts), goal)
     if proof is not None or (deeper := have.defined(whole)) is None:
         return proof
-    return deeper.puts(_prove(deeper.put(goal), deeper.facts), goal)
+    return deeper.without_values(_prove(deeper.with_values(goal), deeper.facts), goal)
 
 
 def _stepped(goal: Poly, steps: Iterable[Poly], given: Given) -> Json:
     """A proof of goal >= 0 that shows some steps first, each as a split of which the other side cannot be; or None."""
     shown: list[tuple[Poly, Json]] = []
-    for step in map(given.put, steps):
+    for step in map(given.with_values, steps):
         depth, about = len(shown), _relevant(step, given.facts)
         facts = [f for f in given.facts if f in about]
         no = prove(const(-1), [*facts, Fact(step * -1 - 1, ["case", depth])], depth=depth + 1)
         if no is not None:
             shown.append((step, no))
     have = [*given.facts, *(Fact(step, ["case", depth]) for depth, (step, _) in enumerate(shown))]
-    proof = prove(given.put(goal), have, depth=len(shown)) if shown else None
+    proof = prove(given.with_values(goal), have, depth=len(shown)) if shown else None
     for step, no in reversed(shown):
         proof = proof and {"split": potential(step), "yes": proof, "no": no}
-    return given.puts(proof, goal)
+    return given.without_values(proof, goal)
 
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:

@@ -48,7 +48,7 @@ class Given:
     others: tuple[tuple[Leaf, Poly, Expr], ...] = ()
     """The variables that facts say more of than a polynomial in parameters."""
 
-    def put(self, p: Poly) -> Poly:
+    def with_values(self, p: Poly) -> Poly:
         """p with what leaves are worth."""
         return _put(p, self.values)
 
@@ -73,7 +73,7 @@ class Given:
         ]
         return Given(values, facts)
 
-    def puts(self, proof: Json, goal: Poly) -> Json:
+    def without_values(self, proof: Json, goal: Poly) -> Json:
         """A proof of what a goal is with the leaves' worth, as one of the goal; None of None."""
         if proof is None:
             return None

@@ -151,7 +151,7 @@ class View:
         self._reduce_leaves(facts)
         self.nowhere = _nowhere(None)
         self._learn(facts)
-        self.dims = tuple(self.value(Param(f"blockDim.{axis}"), self.nowhere) for axis in "xyz")
+        self.dims = tuple(self.value_at(Param(f"blockDim.{axis}"), self.nowhere) for axis in "xyz")
         sizes = [d for d in self.dims if isinstance(d, int)]
         self.threads = prod(sizes) if len(sizes) == 3 else None
         """The number of threads of the block, None where unknown."""
@@ -174,7 +174,7 @@ class View:
         """Bounds of atoms, from comparisons that do not depend on the lane. Twice: bounds give further bounds."""
         told = [self._alternative(f) for f in facts]
         for op, (a, b) in [(f.op, f.args) for f in told if isinstance(f, Op) and f.op in COMPARISONS] * 2:
-            u, v = self.value(a, self.nowhere), self.value(b, self.nowhere)
+            u, v = self.value_at(a, self.nowhere), self.value_at(b, self.nowhere)
             if u is None or v is None:
                 continue
             if op in (">", ">=", "=="):
@@ -189,9 +189,9 @@ class View:
     def _alternative(self, fact: Expr) -> Expr:
         """The alternative of a fact that is left where all others are false."""
         match fact:
-            case Op("||", (a, b)) if self.value(a, self.nowhere) == 0:
+            case Op("||", (a, b)) if self.value_at(a, self.nowhere) == 0:
                 return self._alternative(b)
-            case Op("||", (a, b)) if self.value(b, self.nowhere) == 0:
+            case Op("||", (a, b)) if self.value_at(b, self.nowhere) == 0:
                 return self._alternative(a)
         return fact
 
@@ -200,7 +200,7 @@ class View:
         names = dict(self._leaves())
         classes: dict[str, tuple[int, int]] = {}
         for e, modulus, residue in (c for f in facts for c in congruences(f)):
-            a, k, r = (self.value(t, self.nowhere) for t in (e, modulus, residue))
+            a, k, r = (self.value_at(t, self.nowhere) for t in (e, modulus, residue))
             if isinstance(a, Form) and isinstance(k, int) and isinstance(r, int) and k:
                 match split(plus(a, -r), abs(k))[1]:
                     case Form(((((number,), c),)), d) if number in names:
@@ -223,7 +223,7 @@ class View:
             self._tell(warp)
         seen = [warp[i] for warp in (shape[0], shape[-1]) for i in LOOKED_AT if i < len(warp)] if shape else []
         facts = [f for f in self._facts if self._restricts(f, seen)]
-        active = [[lane for lane in warp if all(self.value(f, lane) != 0 for f in facts)] for warp in shape]
+        active = [[lane for lane in warp if all(self.value_at(f, lane) != 0 for f in facts)] for warp in shape]
         for f in self._facts:
             if isinstance(f, Op) and f.op == "==":
                 active = [part for warp in active for part in self._parts(f, warp)]
@@ -254,15 +254,15 @@ class View:
 
     def _allowed(self, lanes: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
-        return [lane for lane in lanes if all(self.value(f, lane) != 0 for f in self._facts)]
+        return [lane for lane in lanes if all(self.value_at(f, lane) != 0 for f in self._facts)]
 
     def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
         """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many
         elements; None where there is no such lane, or that is not known. What P leaves out may keep it from there."""
         for lane in (lane for warp in self.warps for lane in warp if self._all_known):
-            i = self.value(index, lane)
+            i = self.value_at(index, lane)
             if isinstance(i, int) and not 0 <= i < length:
-                known = [self.value(f, lane) for f in self._facts]
+                known = [self.value_at(f, lane) for f in self._facts]
                 if all(isinstance(v, int) and v != 0 for v in known):
                     return lane, i
         return None
@@ -272,7 +272,7 @@ class View:
         parts: dict[int, list[Lane]] = {}
         rests = set()
         for lane in warp:
-            a, b = (self.value(side, lane) for side in equation.args)
+            a, b = (self.value_at(side, lane) for side in equation.args)
             if a is None or b is None:
                 return [warp]
             rests.add(terms_of(minus(a, b)))
@@ -282,9 +282,9 @@ class View:
     def _restricts(self, fact: Expr, seen: Iterable[Lane]) -> bool:
         """Whether a fact may be false at some lanes: it does not hold whatever threadIdx is, and it is known at some
         of those that are looked at. One that is left out is one that lets all lanes pass."""
-        here = self.value(fact, self._anyone)
+        here = self.value_at(fact, self._anyone)
         holds = isinstance(here, int) and here != 0
-        return not holds and any(isinstance(self.value(fact, lane), int) for lane in seen)
+        return not holds and any(isinstance(self.value_at(fact, lane), int) for lane in seen)
 
     @cached_property
     def _anyone(self) -> Lane:
@@ -303,7 +303,7 @@ class View:
         if self.threads is not None and self.threads <= MAX_THREADS:
             x, y, z = (range(d) for d in self.dims if isinstance(d, int))
             threads = [(i, j, k) for k, j, i in product(z, y, x)]
-            pinned = None if self.block_scope else self.value(Param(WARP_INDEX), self.nowhere)
+            pinned = None if self.block_scope else self.value_at(Param(WARP_INDEX), self.nowhere)
             return [
                 [self._lane(i, j, k, first // size) for i, j, k in threads[first : first + size]]
                 for first in range(0, len(threads), size)
@@ -371,12 +371,12 @@ class View:
         match fact:
             case Op("==", (Var(name), e)) | Op("==", (e, Var(name))) if name not in self.x:
                 return self._defs.get(name) == [e]
-        known = self.value(fact, self.nowhere)
+        known = self.value_at(fact, self.nowhere)
         return known is not None and known != 0
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def value(self, e: Expr, lane: Lane) -> Number | None:
+    def value_at(self, e: Expr, lane: Lane) -> Number | None:
         """The value of e at a lane, booleans as 0 and 1; None where it may depend on the lane in an unknown way."""
         match e:
             case Const(value, type_):
@@ -392,7 +392,7 @@ class View:
                     lane.known[name] = self._leaf(e, lane)
                 return lane.known[name]
             case Read(array, index):
-                i = self.value(index, lane)
+                i = self.value_at(index, lane)
                 if i is None or lane.warp is None:
                     return None
                 boolean = self._array(array).elem == BOOL
@@ -411,26 +411,26 @@ class View:
         return self.atoms.atom(("leaf", leaf.name)) if instead is None else instead
 
     def _defined(self, name: str, lane: Lane) -> Number | None:
-        return next((v for e in self._defs.get(name, ()) if (v := self.value(e, lane)) is not None), None)
+        return next((v for e in self._defs.get(name, ()) if (v := self.value_at(e, lane)) is not None), None)
 
     def _operator(self, op: str, args: tuple[Expr, ...], lane: Lane) -> Number | None:
-        first = self.value(args[0], lane)
+        first = self.value_at(args[0], lane)
         match op:
             case "&&" | "||" if isinstance(first, int):
-                return self.value(args[1], lane) if first == (op == "&&") else first
+                return self.value_at(args[1], lane) if first == (op == "&&") else first
             case "&&" | "||":
-                second = self.value(args[1], lane)
+                second = self.value_at(args[1], lane)
                 if isinstance(second, int):
                     return first if second == (op == "&&") else second
                 return None if first is None or second is None else self.atoms.apply(op, (first, second))
             case "?:":
                 if isinstance(first, int):
-                    return self.value(args[1] if first else args[2], lane)
-                yes, no = self.value(args[1], lane), self.value(args[2], lane)
+                    return self.value_at(args[1] if first else args[2], lane)
+                yes, no = self.value_at(args[1], lane), self.value_at(args[2], lane)
                 if yes is not None and yes == no:
                     return yes
                 return None if first is None or yes is None or no is None else self.atoms.apply(op, (first, yes, no))
-        values = [first, *(self.value(a, lane) for a in args[1:])]
+        values = [first, *(self.value_at(a, lane) for a in args[1:])]
         operands = tuple(v for v in values if v is not None)
         if len(operands) < len(values):
             return None
@@ -444,26 +444,26 @@ class View:
 
     def implies(self, goal: Expr) -> bool:
         """Whether P implies the goal at each thread, in a view of one thread."""
-        return self.alone and self.value(goal, self.nowhere) == 1
+        return self.alone and self.value_at(goal, self.nowhere) == 1
 
     def uniform(self, e: Expr) -> bool:
         """Whether e has one value over the active lanes of every warp (or of the block, at scope block)."""
         if not self.block_scope:
             return all(self._agree(e, warp) for warp in self.warps)
         if self.threads is None or self.threads > MAX_THREADS:
-            return self.value(e, self.nowhere) is not None
+            return self.value_at(e, self.nowhere) is not None
         return self._agree(e, [lane for warp in self.warps for lane in warp])
 
     def _agree(self, e: Expr, lanes: Sequence[Lane]) -> bool:
         """Whether e is known to have one value at some lanes; at one alone it has."""
-        values = {self.value(e, lane) for lane in lanes} if len(lanes) > 1 else set()
+        values = {self.value_at(e, lane) for lane in lanes} if len(lanes) > 1 else set()
         return len(values) <= 1 and None not in values
 
     def hidden(self, e: Expr) -> tuple[str, int]:
         """A uniform unknown inside of operators in e, and a power of two, at most LOW: what e is at each lane is told
         better if the residue of the unknown is known. "" and 1 where there is none."""
         found: dict[str, int] = {}
-        values = (self.value(e, warp[i]) for warp in self.warps[:1] for i in (0, len(warp) - 1))
+        values = (self.value_at(e, warp[i]) for warp in self.warps[:1] for i in (0, len(warp) - 1))
         for name, k in (inside for v in values if v is not None for inside in self.atoms.hidden(v)):
             found[name] = max(k, found.get(name, 1))
         names = {name for _, name in self._leaves()} & {*self.sigma.locals, *self.sigma.params}
@@ -475,7 +475,7 @@ class View:
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
         for plane in (False, True) if at_once else ():
             runs = self.runs(plane) if found.n > 1 else []
-            if runs and not any(self.value(index, lane) is None for run in runs for lane in run):
+            if runs and not any(self.value_at(index, lane) is None for run in runs for lane in run):
                 whole = self._count(runs, what, array, index, span, found.n)
                 parts = self._in_parts(plane, what, array, index, span, min(found.n, whole.n))
                 return min(found, whole, parts, key=lambda count: count.n)
@@ -485,7 +485,7 @@ class View:
         """The same, by what the end of a row and the beginning of the next touch, each by itself: the end begins at a
         place of which all rests modulo a power of two are looked at, as far as the index tells them apart."""
         size, some = self.hardware.warp, self.atoms.atom(("run", 1), 0)
-        values = [self.value(index, self._at_place(plus(some, i), plane)) for i in (0, size - 1)]
+        values = [self.value_at(index, self._at_place(plus(some, i), plane)) for i in (0, size - 1)]
         modulus = max((k for v in values for name, k in self.atoms.hidden(v or 0) if name == "run"), default=1)
         first = scaled(self.atoms.atom(("run", modulus), 0), modulus)
         begin = [self._at_place(i, plane) for i in range(size)]
@@ -510,9 +510,9 @@ class View:
         here = self._array(array)
         each = span_count(what, here, self.hardware, span)
         for warp in warps:
-            values = [self.value(index, lane) for lane in warp]
+            values = [self.value_at(index, lane) for lane in warp]
             if None in values:
-                values = [self.value(index, _single(lane, i)) for i, lane in enumerate(warp)]
+                values = [self.value_at(index, _single(lane, i)) for i, lane in enumerate(warp)]
             numbered = ((lane.number, v) for lane, v in zip(warp, values, strict=True))
             phases = [values] if what == "MemReads" else by_phase(numbered, here.width, self.hardware)
             pattern = tuple((frozenset(part), part.count(None)) for part in phases)

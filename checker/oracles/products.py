@@ -25,7 +25,8 @@ Solve = Callable[[Poly, Iterable[Because]], Rows | None]
 """A combination of facts, and of what is nonnegative besides, that is a polynomial; None where there is none."""
 
 MAX_PRODUCTS: Final = 12
-"""Products of two leaves that are looked at, and longer ones."""
+"""Products of two leaves of a goal and of facts that are looked at, and as many longer ones. How many facts are
+multiplied by one another is `farkas.MAX_FACTORS`."""
 
 
 def products_with(goal: Poly, have: Sequence[Fact], solve: Solve) -> list[Because]:

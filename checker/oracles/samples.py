@@ -21,7 +21,7 @@ from logic.contracts import elements
 from logic.facts import compared, congruences
 from logic.operators import NEGATED, Value
 from logic.potentials import ZERO, Leaf, Poly, Sym, atom, of_expr
-from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, subterms
+from logic.syntax import BOOL, FALSE, TRUE, WARP_INDEX, Const, Expr, Op, Param, Tid, Var, replace_part, subterms
 from logic.typing import Signature
 
 Store = dict[str, Value]
@@ -376,7 +376,10 @@ def _congruent(facts: Iterable[Expr], defined: Mapping[str, Sequence[Expr]]) -> 
     """The congruences that facts tell, as they are and with a leaf's definition in its place."""
     for plain, k, rest in (c for fact in facts for c in congruences(fact)):
         leaves = sorted(leaves_in(plain), key=leaf_name)
-        for e in (plain, *(put(plain, leaf, value) for leaf in leaves for value in defined.get(leaf_name(leaf), ()))):
+        for e in (
+            plain,
+            *(replace_part(plain, leaf, value) for leaf in leaves for value in defined.get(leaf_name(leaf), ())),
+        ):
             p = of_expr(e) or ZERO
             alone = {m[0].leaf: int(c) for m, c in p.terms if len(m) == 1 and isinstance(m[0], Sym) and abs(c) == 1}
             rates = {leaf_name(leaf): c for leaf, c in alone.items()}

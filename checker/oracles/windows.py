@@ -34,7 +34,7 @@ from logic.potentials import (
     substitute,
     sym,
 )
-from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, put, reads_array, subterms
+from logic.syntax import WARP_INDEX, Const, Expr, Op, Param, Tid, Var, reads_array, replace_part, subterms
 
 MOST: Final = 6
 """The most beginnings that are looked at, of the most ways to write an index."""
@@ -79,7 +79,7 @@ def _clamped(index: Expr, p: P, x: X, context: Context, most: int) -> Iterator[t
     their own in it."""
     whole = abstracted(index, with_fresh(context.sigma, (*p, index)))
     told = ((f.args[0], f.args[1]) for f in p if isinstance(f, Op) and f.op == "==" and isinstance(f.args[1], Op))
-    same = [put(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x]
+    same = [replace_part(whole, v, e) for v, e in told if isinstance(v, Var) and v.name not in x]
     sized = None not in context.launch.block  # then lanes see through what threadIdx alone tells
     seen = sized and any(_of_threads(e, x) for e in same)
     for e in () if seen else dict.fromkeys((whole, *same)):

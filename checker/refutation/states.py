@@ -330,7 +330,7 @@ def team(
             for name, kind in scene.sigma.locals.items():
                 if name in uniform:
                     locals_.setdefault(name, {})[t] = uniform[name]
-                elif isinstance(value := view.value(Var(name), lane), int):
+                elif isinstance(value := view.value_at(Var(name), lane), int):
                     locals_.setdefault(name, {})[t] = _typed(value, kind)
         if threads:
             whole = {name: v for name, v in locals_.items() if len(v) == len(threads)}

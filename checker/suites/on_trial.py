@@ -102,11 +102,11 @@ def rows_of(
 
 
 def _row(case: Case, context: Context, b: Bought, found: Witness | None) -> Row:
-    def value(q: Poly | None) -> Fraction | None:
+    def at_point(q: Poly | None) -> Fraction | None:
         return None if q is None else value_at(q, context, dict(case.at))[0]
 
     bound, sound = (None if q is None else str(q) for q in (b.bound, b.sound.q))
-    here, there = value(b.bound), value(b.sound.q)
+    here, there = at_point(b.bound), at_point(b.sound.q)
     own = used(b.used)
     return Row(case.name, b.metric.name, case.at, bound, sound, b.lower, here, there, own, found, why(b.problem))
 

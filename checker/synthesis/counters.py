@@ -9,7 +9,7 @@ from math import gcd, lcm, prod
 from typing import Final
 
 from checker import limits
-from logic.facts import Facts, congruences, unfolded, value
+from logic.facts import Facts, congruences, unfolded, value_where
 from logic.potentials import ZERO, Leaf, Poly, Sym, const, leaves, of_expr, substitute, sym, variables
 from logic.syntax import Assign, Const, Expr, Op, Param, Seq, Stmt, Var, local_vars, statements, written
 from logic.syntax import substitute as replaced
@@ -134,13 +134,13 @@ def _scaled(x: str, e: Expr, known: Mapping[Leaf, int]) -> tuple[Fraction, int] 
     """By what e multiplies x + c, and c."""
     match e:
         case Op("/" | ">>" as op, (a, b)):
-            p, number = _linear(x, a, known), value(b, known)
+            p, number = _linear(x, a, known), value_where(b, known)
             if p is None or p[0] != 1 or number is None or (op == ">>" and not 0 <= number < MAX_SHIFT):
                 return None
             k = 2**number if op == ">>" else number
             return (Fraction(1, k), -p[1] // (k - 1)) if k > 1 and p[1] % (k - 1) == 0 else None
         case Op("-", (Var(own), Op("/" | ">>" as op, (Var(again), b)))) if own == again == x:
-            return (Fraction(1, 2), -1) if value(b, known) == (2 if op == "/" else 1) else None
+            return (Fraction(1, 2), -1) if value_where(b, known) == (2 if op == "/" else 1) else None
     p = _linear(x, e, known)
     return (Fraction(p[0]), p[1] // (p[0] - 1)) if p and p[0] > 1 and p[1] % (p[0] - 1) == 0 else None
 
@@ -179,7 +179,7 @@ def trips(cond: Expr, body: Stmt, facts: Facts) -> int | None:
         return None
     known = facts.without(changed).numbers | {counter: start[counter]}
     for turns in range(limits.UNROLLED + 1):
-        test, after = value(cond, known), value(own[0], known)
+        test, after = value_where(cond, known), value_where(own[0], known)
         if test is None or (test and after is None):
             return None
         if not test or after is None:

@@ -44,7 +44,7 @@ from logic.assertions import (
 )
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
-from logic.facts import Facts, equations, said, solutions, unfolded, value
+from logic.facts import Facts, equations, said, solutions, unfolded, value_where
 from logic.potentials import (
     ZERO,
     Atom,
@@ -82,8 +82,8 @@ from logic.syntax import (
     While,
     evaluated,
     local_vars,
-    put,
     reads_array,
+    replace_part,
     statements,
     substitute,
     subterms,
@@ -124,7 +124,7 @@ class _Analysis(Analysis):
         self.sigma = context.sigma
         self.contracts = context.launch.contracts
         self.given = said((), context)
-        self.single = all(value(Param(f"blockDim.{axis}"), self.given.numbers) == 1 for axis in "xyz")
+        self.single = all(value_where(Param(f"blockDim.{axis}"), self.given.numbers) == 1 for axis in "xyz")
         self.rows = (context.launch.block[0] or 1) % context.hardware.warp == 0
         """Whether the threads of a warp, which are as many as may be, differ in threadIdx.x alone."""
         self.begun: list[Loop] = []
@@ -279,7 +279,7 @@ class _Analysis(Analysis):
         """Facts that hold after x <- e, each of them such that P |- fact[x <- e]."""
         kept = [c for c in p if x not in local_vars(c)]
         about = [c for c in p if x in local_vars(c)]
-        known = value(e, self.facts(p).numbers)
+        known = value_where(e, self.facts(p).numbers)
         if known is not None and self.sigma.locals[x] == INT:
             kept += flags.moved(x, e, about) if self.flags else ()
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
@@ -297,7 +297,9 @@ class _Analysis(Analysis):
                     kept += [c for c in _range_of(Var(x), e, self.sigma) if self.entails(p, substitute(c, {x: e}))]
             return conj(kept, self.sigma)
         plain = e if opaque(e, self.sigma) else settled(e, self.sigma)
-        named = {c: new for c in about if (new := put(c, plain, Var(x))) != c and substitute(new, {x: plain}) == c}
+        named = {
+            c: new for c in about if (new := replace_part(c, plain, Var(x))) != c and substitute(new, {x: plain}) == c
+        }
         inverse = flags.inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
@@ -537,7 +539,7 @@ def _repeated(cond: Expr, body: Stmt, facts: Facts) -> bool:
     known, parts = facts.without(written(body)).numbers, [*statements(body)]
     for x in local_vars(cond) & written(body):
         (by, shift), start = factor(x, body, facts), facts.numbers.get(Var(x), 0)
-        to_zero = [value(cond, known | {Var(x): k}) for k in (0, 1)] == [False, True]
+        to_zero = [value_where(cond, known | {Var(x): k}) for k in (0, 1)] == [False, True]
         if shift or by.numerator.bit_count() + by.denominator.bit_count() != 2:
             return False
         if not (start.bit_count() == 1 if by > 1 else by < 1 and to_zero):
@@ -663,7 +665,7 @@ def _range_of(x: Var, e: Expr, sigma: Signature) -> Iterable[Expr]:
             for op, up in ((">=", False), ("<=", True)):
                 for bound in _bounds(e, up):
                     if not opaque(bound, sigma) and of_expr(bound) is not None and x.name not in local_vars(bound):
-                        known = value(bound, {})
+                        known = value_where(bound, {})
                         yield Op(op, (x, bound if known is None else Const(known)))
 
 

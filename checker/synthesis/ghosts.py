@@ -34,7 +34,7 @@ from logic.assertions import Context, Entails, P, Proved, X, conj, opaque, settl
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
 from logic.facts import MAX_CHAIN, Facts, equations, numbers, said, unfolded
-from logic.facts import value as worth
+from logic.facts import value_where as worth
 from logic.potentials import Leaf, Poly, const, leaves, of_expr, of_terms, sym, variables
 from logic.potentials import substitute as substituted
 from logic.source import Loc

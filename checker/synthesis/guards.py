@@ -11,7 +11,7 @@ from typing import Final
 from checker import limits
 from logic.assertions import MAX_BLOCK, Context, X, conj, opaque
 from logic.contracts import elements_in
-from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded, value
+from logic.facts import MAX_CHAIN, Facts, compared, equations, unfolded, value_where
 from logic.polynomials import Rational
 from logic.potentials import (
     ZERO,
@@ -61,7 +61,7 @@ def sized(e: Expr, given: Facts) -> Expr:
 def _chosen(e: Expr, known: Mapping[Leaf, int]) -> Expr:
     if not isinstance(e, Op):
         return e
-    first = value(e.args[0], known) if e.op == "?:" else None
+    first = value_where(e.args[0], known) if e.op == "?:" else None
     if first is not None:
         return _chosen(e.args[1 if first else 2], known)
     return replace(e, args=tuple(_chosen(a, known) for a in e.args))

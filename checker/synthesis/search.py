@@ -31,7 +31,7 @@ from checker.synthesis.turning import NOWHERE, Turn, Turning, turning
 from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk
 from logic.assertions import AtLeast, Context, P, Proved, X, assume, opaque
 from logic.derivation import Derivation
-from logic.facts import Facts, compared, definitions, said, value
+from logic.facts import Facts, compared, definitions, said, value_where
 from logic.polynomials import Rational, total
 from logic.potentials import (
     ZERO,
@@ -660,7 +660,7 @@ def _stores(
     extents = {Param(n): extent(n, context) for n in first}
 
     def excluded(store: dict[Leaf, int]) -> bool:
-        return any(value(e, store | known) is False for e in facts)
+        return any(value_where(e, store | known) is False for e in facts)
 
     turned = [
         store | {leaf: store[leaf] - sign * int(evaluate(p, store, risen))}

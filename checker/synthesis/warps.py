@@ -110,7 +110,7 @@ def _partings(forks: Sequence[Fork], context: Context) -> Iterator[dict[int, tup
         view = View(fork.before.p, fork.before.x, context, context.sigma)
         found: dict[int, tuple[int, int, int]] = {}
         for warp in view.warps:
-            values = [view.value(fork.cond, lane) for lane in warp]
+            values = [view.value_at(fork.cond, lane) for lane in warp]
             yes, no = values.count(1), values.count(0)
             found[warp[0].warp or 0] = yes, no, len(values) - yes - no
         if any(yes or no for yes, no, _ in found.values()):

@@ -25,7 +25,7 @@ from checker.synthesis.outline import Block, Branch, Cases, Item, Loop, Outline,
 from logic.assertions import Context
 from logic.comparisons import as_expr
 from logic.facts import Facts, said
-from logic.facts import value as worth
+from logic.facts import value_where as worth
 from logic.operators import ORDERS
 from logic.potentials import Poly, ceil_div, max0, substitute, sym, variables
 from logic.source import Loc

@@ -43,7 +43,7 @@ from logic.syntax import (
     Var,
     While,
     local_vars,
-    put,
+    replace_part,
     seq,
     subterms,
 )
@@ -370,7 +370,7 @@ class Choices:
     def guess(self, letter: str, rule: Rule, env: Env) -> Expr:
         """A condition that the rule allows."""
         options = [f for f in self.hints.facts if not any(isinstance(t, Read) for t in subterms(f))]
-        options += [g for f in options[:2] for k in (0, 3) if (g := put(f, TID, Const(k))) != f]
+        options += [g for f in options[:2] for k in (0, 3) if (g := replace_part(f, TID, Const(k))) != f]
         guards, known = options[:2], [v for v in env.values() if isinstance(v, tuple)]
         self.rng.shuffle(options)
         for e in (*guards, *options)[:8] if self.rng.random() < 0.5 else options[:8]:

@@ -36,7 +36,7 @@ from logic.syntax import (
     While,
     Write,
     evaluated,
-    put,
+    replace_part,
     seq,
     statements,
     subterms,
@@ -456,7 +456,7 @@ def _without_tid(e: Expr, lanes: int, worst: int) -> list[Poly]:
         return [const(worst), const(lanes), sym(N)]
     if elements(e) and TID in subterms(e):  # a row's ends lie between those of the warp's first and last
         ends: list[Leaf | int] = [worst, N] if worst else [0]
-        polys = [of_expr(put(e, TID, Const(k) if isinstance(k, int) else k)) for k in ends]
+        polys = [of_expr(replace_part(e, TID, Const(k) if isinstance(k, int) else k)) for k in ends]
         return [q for q in polys if q is not None]
     q = of_expr(e)
     return [] if q is None or TID in _leaves(q) else [q]

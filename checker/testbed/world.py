@@ -170,7 +170,7 @@ class SmallWorld:
                 kind = fresh_type(name) if name.startswith(FRESH) else self.context.sigma.locals[name]
                 return (0, 1) if kind == BOOL else world.values
 
-    def value(self, e: Expr) -> Any:
+    def in_every_state(self, e: Expr) -> Any:
         """e in every state. Raises _UnreadableError."""
         match e:
             case Var() | Param() | Tid():
@@ -178,9 +178,9 @@ class SmallWorld:
             case Const(value) if not isinstance(value, str):
                 return np.bool_(value) if isinstance(value, bool) else np.int64(value)
             case Op(op, args) if op in OPERATIONS:
-                return OPERATIONS[op](*(self.value(a) for a in args))
+                return OPERATIONS[op](*(self.in_every_state(a) for a in args))
             case Op(op, (index,)) if op.startswith(ELEMENT):
-                return self._element(self.value(index))
+                return self._element(self.in_every_state(index))
         raise _UnreadableError(str(e))
 
     def _element(self, index: Any) -> Any:
@@ -204,7 +204,7 @@ class SmallWorld:
         if seen is None:
             mask = self._facts.get(fact)
             if mask is None:
-                mask = self._facts[fact] = self.value(fact) != 0
+                mask = self._facts[fact] = self.in_every_state(fact) != 0
             seen = self._seen[id(fact)] = (fact, mask)
         return seen[1]
 
@@ -284,7 +284,7 @@ class SmallWorld:
 
     def _groups(self, p: P, x: X, e: Expr, shared: frozenset[str]) -> Iterator[tuple[Ints, Bools]]:
         """For each warp: values of e and whether p holds, a row for each choice of what its threads agree on."""
-        values, mask, tids = self.value(e), self.meets(p), self._axis(Tid("x"))
+        values, mask, tids = self.in_every_state(e), self.meets(p), self._axis(Tid("x"))
         values, mask, _ = np.broadcast_arrays(values, mask, tids)
         dims = [len(values.shape) - 1 - i for i in range(len(values.shape))]  # the leaf of each dimension
         tid = dims.index(self.leaves.index(Tid("x")))
@@ -332,7 +332,7 @@ class SmallWorld:
         return self._agree(p, x, without_reads(e), frozenset(shared))
 
     def _agree(self, p: P, x: X, e: Expr, shared: frozenset[str]) -> bool:
-        if not self._varies(self.value(e), x | shared):
+        if not self._varies(self.in_every_state(e), x | shared):
             return True
         for values, mask in self._groups(p, x, e, shared):
             numbers = values.astype(np.int64)

@@ -37,7 +37,7 @@ def _step(stmts: Sequence[Stmt]) -> tuple[int, str, Integer] | None:
     seen = set[str]()
     for i in range(len(stmts) - 1, -1, -1):
         match stmts[i]:
-            case Assign(x, Reduced() as e) if x not in seen and e.value == Op("-", (Var(x), _STEP)) and not e.to.signed:
+            case Assign(x, Reduced() as e) if x not in seen and e.inner == Op("-", (Var(x), _STEP)) and not e.to.signed:
                 return i, x, e.to
             case Assign(x, e) if not reads_array(e):
                 seen |= {x, *local_vars(e)}

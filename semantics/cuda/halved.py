@@ -46,7 +46,7 @@ def _halved(body: Stmt) -> Iterator[str]:
 def _is_part(x: str, e: Expr) -> bool:
     match e:
         case Reduced():
-            return _is_part(x, e.value)
+            return _is_part(x, e.inner)
         case Op("/" | ">>" as op, (Var(name), Const(int(k)))):
             return name == x and k >= (2 if op == "/" else 1)
     return False

@@ -162,9 +162,9 @@ def _beyond(st: State, e: Expr, up: bool) -> Expr | None:
         return e
     match e:
         case Reduced():
-            low, high = range_of(st, e.value)
+            low, high = range_of(st, e.inner)
             if e.to.low <= low and (high <= e.to.high or up):
-                return _beyond(st, e.value, up)
+                return _beyond(st, e.inner, up)
         case Op("+" | "-" as op, (a, b)):
             x, y = _beyond(st, a, up), _beyond(st, b, up == (op == "+"))
             match x, y:
@@ -203,7 +203,7 @@ def range_of(st: State, e: Expr) -> Range:
         case Op("int", (Op(op),)) if op in _COUNTS:
             return 0, _COUNTS[op]
         case Reduced():
-            low, high = range_of(st, e.value)
+            low, high = range_of(st, e.inner)
             return (low, high) if e.to.low <= low and high <= e.to.high else (e.to.low, e.to.high)
         case Op("?:", (_, a, b)):
             x, y = range_of(st, a), range_of(st, b)

@@ -57,9 +57,9 @@ class Made:
     def forms(self, e: Reduced) -> tuple[Expr, ...]:
         """The expressions that a reduction may be of: without those in it, with small numbers, and as it is."""
         if id(e) not in self.kinds:
-            once = stripped(e.value, e.to.bits)
+            once = stripped(e.inner, e.to.bits)
             less = small(once, e.to.bits)
-            found = [once, *([less] if less is not once else []), *([e.value] if once is not e.value else [])]
+            found = [once, *([less] if less is not once else []), *([e.inner] if once is not e.inner else [])]
             self.kinds[id(e)] = e, tuple(found)
         return self.kinds[id(e)][1]
 

@@ -57,7 +57,7 @@ class Reduced(Op):
     source: Integer | None = None
 
     @property
-    def value(self) -> Expr:
+    def inner(self) -> Expr:
         """The expression that is reduced."""
         inner = self.args[0]
         if self.to.signed and isinstance(inner, Op):
@@ -115,7 +115,7 @@ _RING: Final = ("+", "-", "*", "neg", "&", "|", "^", "~")
 def stripped(e: Expr, bits: int) -> Expr:
     """An expression that is e modulo 2^bits, without the reductions that make no difference to that."""
     if isinstance(e, Reduced) and e.to.bits >= bits:
-        return stripped(e.value, bits)
+        return stripped(e.inner, bits)
     match e:
         case Op(op, args) if op in _RING and not isinstance(e, Reduced):
             inner = tuple(stripped(a, bits) for a in args)
@@ -150,5 +150,5 @@ def _signs(e: Op) -> Expr:
 
 def renamed(e: Reduced, old: str, new: str) -> Expr:
     """A reduced expression with another variable in it."""
-    made = masked(substitute(e.value, {old: Var(new, e.loc)}), e.to)
+    made = masked(substitute(e.inner, {old: Var(new, e.loc)}), e.to)
     return Reduced(made.op, made.args, e.loc, e.to, e.source)

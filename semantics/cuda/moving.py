@@ -51,4 +51,4 @@ def together(s: While, at: Store) -> list[Sum]:
 
 def _unreduced(e: Expr) -> Sum | None:
     """The sum that an expression is modulo 2^bits."""
-    return of_expr(e, lambda other: _unreduced(other.value) if isinstance(other, Reduced) else None)
+    return of_expr(e, lambda other: _unreduced(other.inner) if isinstance(other, Reduced) else None)

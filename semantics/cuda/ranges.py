@@ -298,14 +298,14 @@ class Walk:
         seen: list[Seen] = []
         for form in forms:
             s = self._within_source(e, form, self._seen(form, at))
-            other = form is e.value and form is not once
+            other = form is e.inner and form is not once
             if other and not self.ordinary and left(s.needs) > left(seen[0].needs):
                 continue  # it may be inside, but for what is reduced in it
             seen.append(s)
             if not self.ordinary and (inside := self._inside(s.value, t, at)) is not None:
                 return s._replace(value=inside)
         every = NONE.union(*(s.needs for s in seen))
-        plain = seen[int(len(forms) > 1 and forms[1] is not e.value)]
+        plain = seen[int(len(forms) > 1 and forms[1] is not e.inner)]
         for s in () if not self.ordinary else seen if t.wraps else (plain,):
             if (inside := self._inside(s.value, t, at)) is not None:
                 return s._replace(value=inside, needs=every)
@@ -329,14 +329,14 @@ class Walk:
     def _counts(self, e: Reduced) -> bool:
         """Whether sizes may be assumed to fit what a value is reduced to: of shorts, where one is counted. What else
         becomes one, or a byte, is mostly no size."""
-        own = [x.name for x in subterms(e.value) if isinstance(x, Var)] if e.to.bits == SHORT_BITS else []
+        own = [x.name for x in subterms(e.inner) if isinstance(x, Var)] if e.to.bits == SHORT_BITS else []
         return e.to.bits > SHORT_BITS or any(self.types.scalars.get(x) == e.to for x in own)
 
     def _within_source(self, e: Reduced, form: Expr, s: Seen) -> Seen:
         """The value, its range narrowed: what is converted from a signed type is in the range of that type, and a shift
         is by fewer bits than that type has of which it is, which no form without reductions says."""
         low, high = s.value.range
-        if form is not e.value:
+        if form is not e.inner:
             return s
         own = e.source or e.to
         if own is e.source and own.signed:

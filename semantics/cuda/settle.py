@@ -208,7 +208,7 @@ def _reductions(s: Stmt) -> dict[int, Integer]:
                 stack.extend((i, e))
             case Reduced():
                 found[id(here)] = here.to
-                stack.append(here.value)
+                stack.append(here.inner)
             case Op(_, args):
                 stack.extend(args)
             case Read(_, i):

@@ -182,7 +182,7 @@ class _Code:
 
     # --- expressions ---
 
-    def value(self, e: Expr, free: int) -> Operand:
+    def operand(self, e: Expr, free: int) -> Operand:
         """An operand with the value of e; temporaries from the number `free` on may be written."""
         match e:
             case Var(name) | Param(name):
@@ -201,7 +201,7 @@ class _Code:
             case Op(op, args):
                 operands = []
                 for a in args:
-                    operands.append(self.value(a, free))
+                    operands.append(self.operand(a, free))
                     free += operands[-1] == Var(self.temporary(free))
                 if op.startswith("as:"):
                     op = f"as:{_machine_type(type_of(e, self.sigma)).name}"
@@ -210,11 +210,11 @@ class _Code:
             case Read(array, index):
                 self.emit(Load(target, self.address(array, index, free, e.loc), e.loc))
             case _:
-                self.emit(Copy(target, self.value(e, free), loc))
+                self.emit(Copy(target, self.operand(e, free), loc))
 
     def address(self, array: str, index: Expr, free: int, loc: Loc | None) -> Operand:
         """An operand with the address of an element, in the temporary `free`."""
-        at = self.value(index, free)
+        at = self.operand(index, free)
         target = self.temporary(free)
         self.emit(Compute(target, "+", (Var(self.names[array]), at), INT, loc))
         return Var(target)
@@ -230,7 +230,7 @@ class _Code:
                 self.assign(self.names[x], e, 0, s.loc)
             case Write(array, index, e):
                 place = self.address(array, index, 0, s.loc)
-                self.emit(Store(place, self.value(e, 1), s.loc))
+                self.emit(Store(place, self.operand(e, 1), s.loc))
             case SyncThreads():
                 ident = self.barriers.setdefault(s.loc or id(s), len(self.barriers))
                 self.emit(Barrier(Const(ident), None, s.loc))
@@ -239,14 +239,14 @@ class _Code:
             case While(cond, body):
                 loop, end = self.label("loop"), self.label("end")
                 self.place(loop)
-                self.emit(Branch(True, self.value(cond, 0), end, s.loc))
+                self.emit(Branch(True, self.operand(cond, 0), end, s.loc))
                 self.statement(body)
                 self.emit(Jump(loop, s.loc))
                 self.place(end)
                 self.emit(Sync(s.loc))
 
     def conditional(self, s: If, cond: Expr, then: Stmt, orelse: Stmt) -> None:
-        p = self.value(cond, 0)
+        p = self.operand(cond, 0)
         end = self.label("end")
         if orelse == Skip():
             self.emit(Branch(True, p, end, s.loc))

@@ -90,6 +90,7 @@ EXAMPLES: Final = {
     "PARTED": Example("if (t == 0) x += A[0]; if (t == 127) x += A[127]; B[t] = x;", block=(128, 1, 1)),
     "RANGES": Example("if (t < n) B[16 * t] = 1; else B[t + 2] = 1;"),
     "ZONES": Example("for (int j = n - 1; j >= 0; j--) { if (t + j >= m) break; x += 3; } B[t] = x;", "divwarps"),
+    "FAMILY": Example("if (t < n) B[t] = 1;", per="block", block=(128, 1, 1)),
 }
 """For each limit of searches for bounds a kernel that needs it."""
 

@@ -222,7 +222,7 @@ def barriers(body: Stmt, *stable: str) -> set[int]:
     checker = recheck.Checker(recheck.frozen(doc))
     checker.stable.update(stable)
     found: set[int] = set()
-    checker.meet(checker.value("s", root), frozenset(), True, 0, found)
+    checker.meet(checker.letter_value("s", root), frozenset(), True, 0, found)
     return found
 
 
@@ -1654,7 +1654,7 @@ def test_what_lanes_are_worth_depends_on_no_order_of_questions() -> None:
 
     def values(questions: list[recheck.Expr]) -> dict[recheck.Expr, recheck.Potential]:
         view = lanes()
-        return {q: view.value(view.program.worth(q), view.known) for q in questions}
+        return {q: view.value_at(view.program.worth(q), view.known) for q in questions}
 
     found = values(asked)
     assert found == values(asked[::-1])
@@ -1702,7 +1702,7 @@ def test_base_values_have_no_arithmetic() -> None:
     """x == x is false of a NaN, and x - x is one."""
     view = lanes(x="f")
     for base in (("==", "f", "f"), ("int", ("-", "f", "f"))):
-        assert isinstance(view.value(view.program.worth(e(base)), view.known), recheck.Poly)
+        assert isinstance(view.value_at(view.program.worth(e(base)), view.known), recheck.Poly)
         assert not lanes().uniform(e(base))
         assert view.uniform(e(base))
 
@@ -2324,7 +2324,7 @@ def test_an_element_is_a_number_where_a_fact_says_no_less(fact: Any, known: int 
     made.stable.add("G")
     view = Lanes(made, made.conj([e(fact)]), frozenset())
     index = made.worth(e(("elem:G", ("min", "t", 3))))
-    values = [view.value(index, lane) for lane in view.warps[0]]
+    values = [view.value_at(index, lane) for lane in view.warps[0]]
     assert {v for v in values[3:] if isinstance(v, int)} == ({known} - {None})
     assert not any(isinstance(v, int) for v in values[:3])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from logic.assertions import Context, Launch
 from logic.comparisons import differences
-from logic.facts import Facts, compared, congruences, said, value
+from logic.facts import Facts, compared, congruences, said, value_where
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import FLIPPED
 from logic.potentials import Leaf, evaluate, sym
@@ -35,7 +35,7 @@ CONDITIONS = st.lists(
 def test_facts_hold_where_conditions_do(conditions: list[Op], e: Expr) -> None:
     facts = Facts(tuple(conditions))
     about = [sym(X), sym(Y) * 2 + sym(N), sym(X) * sym(N), sym(X) * -1]
-    for store in (s for s in STORES if all(value(c, s) is True for c in conditions)):
+    for store in (s for s in STORES if all(value_where(c, s) is True for c in conditions)):
         assert all(store[leaf] == n for leaf, n in facts.numbers.items())
         assert all(store[leaf] == evaluate(p, store) for leaf, p in facts.definitions.items())
         assert all(evaluate(p, store) >= 0 for p in facts.nonnegative)
@@ -47,9 +47,9 @@ def test_facts_hold_where_conditions_do(conditions: list[Op], e: Expr) -> None:
             assert evaluate(facts.plain(p), store) == evaluate(p, store)
         for fact in conditions:
             for whole, modulus, rest in congruences(fact):
-                k, a, b = (value(t, store) for t in (modulus, whole, rest))
+                k, a, b = (value_where(t, store) for t in (modulus, whole, rest))
                 assert k == 0 or k is None or a is None or b is None or (a - b) % k == 0
-            assert all(value(Op(op, (leaf, side)), store) for leaf, op, side in compared((fact,), either=True))
+            assert all(value_where(Op(op, (leaf, side)), store) for leaf, op, side in compared((fact,), either=True))
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "=="])
@@ -60,7 +60,7 @@ def test_a_comparison_is_that_its_differences_are_nonnegative(op: str) -> None:
         op if op == "==" else op[0]
     ]
     for store in STORES:
-        assert value(fact, store) == all(evaluate(p, store) >= 0 for p in polys)
+        assert value_where(fact, store) == all(evaluate(p, store) >= 0 for p in polys)
 
 
 def test_without_what_has_changed_nothing_is_said_of_it() -> None:

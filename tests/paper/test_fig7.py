@@ -74,7 +74,7 @@ class Interpretation:
         state = where.after
         view = View(state.p, state.x, self.context, self.context.sigma)
         (lanes,) = view.warps
-        values = [view.value(x, lane) for lane in lanes]
+        values = [view.value_at(x, lane) for lane in lanes]
         assert None not in values
         known = [v for v in values if v is not None]
         (step,) = {minus(b, a) for a, b in pairwise(known)}

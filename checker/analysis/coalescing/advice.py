@@ -58,7 +58,7 @@ def named(v: Number, view: View) -> str | None:
     """A value in terms of parameters: `2*N + 1`; None where other unknowns are in it."""
     names: dict[int, tuple[str, int]] = {}
     for name in view.sigma.params:
-        match view.value(Param(name), view.nowhere):
+        match view.value_at(Param(name), view.nowhere):
             case Form((((number,), factor),), 0):
                 names[number] = name, factor
     text = ""

@@ -178,7 +178,7 @@ def selected(c: Bool, a: Value, b: Value) -> Value:
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-def value(e: Expr, state: State, sigma: Signature) -> Value:
+def abstract_value(e: Expr, state: State, sigma: Signature) -> Value:
     """The abstract value of an expression."""
     logical = type_of(e, sigma).kind == "bool"
     same: Value = "TF" if logical else "0"
@@ -191,9 +191,9 @@ def value(e: Expr, state: State, sigma: Signature) -> Value:
         case Tid(axis):
             return "1" if axis == "x" else "0"
         case Read(_, index):
-            return same if value(index, state, sigma) in ("0", "bot") else different
+            return same if abstract_value(index, state, sigma) in ("0", "bot") else different
         case Op(op, args):
-            parts = [value(a, state, sigma) for a in args]
+            parts = [abstract_value(a, state, sigma) for a in args]
             return _operator(op, parts, same, different, type_of(args[-1], sigma).kind)
 
 
@@ -247,7 +247,7 @@ class _Walk:
                 return reduce(lambda before, t: self.run(t, before, active), stmts, state)
             case Assign(x, e):  # ASSIGN
                 self.look(e, state, active)
-                return {**state, x: value(e, state, self.sigma)}
+                return {**state, x: abstract_value(e, state, self.sigma)}
             case Write(_, index, e):
                 self.look(index, state, active)
                 self.look(e, state, active)
@@ -270,7 +270,7 @@ class _Walk:
                     state = after
 
     def truth(self, cond: Expr, state: State) -> Bool:
-        found = value(cond, state, self.sigma)
+        found = abstract_value(cond, state, self.sigma)
         return found if found in _MEANING else "TOP"
 
     def look(self, e: Expr, state: State, active: Active) -> None:
@@ -282,7 +282,7 @@ class _Walk:
     def access(self, term: Read | Write, state: State, active: Active) -> None:
         """Section 4.3"""
         array = self.sigma.arrays[term.array]
-        index = value(term.index, state, self.sigma)
+        index = abstract_value(term.index, state, self.sigma)
         large = index in ("1", "-1") and array.stride > LARGE
         if array.space == "global" and active == "TOP" and (index == "top" or large):
             self.reported.add(self.keys[id(term)])

@@ -240,7 +240,7 @@ class _Walk:
             found = self.types[id(e)] = type_of(e, self.context.sigma)
         return found
 
-    def value(self, e: Expr, state: State, here: Where | None = None) -> Vec:
+    def values(self, e: Expr, state: State, here: Where | None = None) -> Vec:
         """The value of e at the lanes; what a read returns is new each time. With `here`, its reads are noted.
 
         A right side that the left one decides is evaluated all the same, as in the semantics.
@@ -251,12 +251,12 @@ class _Walk:
             case Tid(axis):
                 return self.cohort.tid[axis]
             case Param():
-                found = self.view.value(e, self.view.nowhere)
+                found = self.view.value_at(e, self.view.nowhere)
                 return self.fresh("param", e.name) if found is None else found
             case Var(name):
                 return state[name]
             case Read(array, index):
-                i = self.value(index, state, here)
+                i = self.values(index, state, here)
                 if here:
                     self.note(e, i, here)
                 if self.type(e).kind == "base":
@@ -265,7 +265,7 @@ class _Walk:
                 low, high = (0, 1) if self.type(e).kind == "bool" else (None, None)
                 return self.over(lambda n: self.view.atoms.atom(("read", k, array, n), low, high), i)
             case Op(op, args):
-                parts = [self.value(a, state, here) for a in args]
+                parts = [self.values(a, state, here) for a in args]
                 if op == "?:":
                     return self.chosen(e, parts, state)
                 if self.type(e).kind == "base":
@@ -347,7 +347,7 @@ class _Walk:
             ):
                 more, less = (u, v) if op in (">", ">=") else (v, u)
                 strict = int(op in (">", "<"))
-                left, right = self.value(more, before), self.value(less, before)
+                left, right = self.values(more, before), self.values(less, before)
                 ahead = [plus(minus(at(left, i), at(right, i)), -strict) for i in open_]  # holds where this is >= 0
                 gaps = [minus(at(a, i), at(b, i)) for i in open_]
                 for beyond in (0, 1):
@@ -388,11 +388,11 @@ class _Walk:
                     state = self.run(t, state, active, depth)
                 return state
             case Assign(x, e):
-                return {**state, x: self.value(e, state, (active, depth))}
+                return {**state, x: self.values(e, state, (active, depth))}
             case Write(_, index, e):
                 here = active, depth
-                at_index = self.value(index, state, here)
-                self.value(e, state, here)
+                at_index = self.values(index, state, here)
+                self.values(e, state, here)
                 self.note(s, at_index, here)
                 return state
             case If():
@@ -427,14 +427,14 @@ class _Walk:
             case Op("==" | "!=" as op, (a, b)) if self.type(a).kind == "int" and not any(
                 isinstance(t, Read) for t in subterms(cond)
             ):
-                u, v = self.value(a, state), self.value(b, state)
+                u, v = self.values(a, state), self.values(b, state)
                 gaps = [minus(at(u, i), at(v, i)) for i in active.lanes]
                 alone = len({terms_of(g) for g in gaps}) == 1 and len({const_of(g) for g in gaps}) == len(gaps)
                 return (alone, False) if op == "==" else (False, alone)
         return False, False
 
     def branch(self, s: If, state: State, active: Active, depth: int) -> State:
-        c = self.value(s.cond, state, (active, depth))
+        c = self.values(s.cond, state, (active, depth))
         yes, no = self.sides(s.cond, c, state, active)
         if not yes.lanes:
             return self.run(s.orelse, state, no, depth)
@@ -453,22 +453,22 @@ class _Walk:
 
     def loop(self, s: While, state: State, active: Active, depth: int) -> State:
         changed = sorted(written(s.body))
-        first = self.value(s.cond, state)
+        first = self.values(s.cond, state)
         entering = tuple(i for i in active.lanes if at(first, i) != 0)
         mark = len(self.met)
         while True:
             del self.met[mark:]
             head = {**state, **{x: self.head(s, x, state[x], active) for x in changed}} if entering else state
             end = self.strayed(s, changed, head)
-            c = self.value(s.cond, end, (active, depth + bool(entering)))
+            c = self.values(s.cond, end, (active, depth + bool(entering)))
             if not entering:
                 return state
-            inside = c if end is head else self.value(s.cond, head)
+            inside = c if end is head else self.values(s.cond, head)
             body, _ = self.sides(s.cond, inside, head, Active(entering, active.single, active.path))
             if not body.lanes:
                 break
             after = self.run(s.body, head, body, depth + 1)
-            again = self.value(s.cond, after)
+            again = self.values(s.cond, after)
             on = [i for i in body.lanes if at(again, i) != 0]  # the lanes that may go on
             known = {v: dict(implied(v, self.view.atoms)) for v in {at(again, i) for i in on}}
             going = {i: known[at(again, i)] for i in on}

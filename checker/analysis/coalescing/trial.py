@@ -53,10 +53,10 @@ def trials(view: View, m: Met, assumptions: P) -> Iterator[dict[int, int]]:
         try:
             for c, wanted in shared:
                 here.satisfy(c, wanted)
-            if not here.allowed(view, assumptions) or any(bool(here.value(c)) != wanted for c, wanted in shared):
+            if not here.allowed(view, assumptions) or any(bool(here.drawn(c)) != wanted for c, wanted in shared):
                 continue
-            there = [i for i in lanes if all(bool(here.value(at(c, i))) == wanted for c, wanted in own)]
-            indices = {m.cohort.numbers[i]: here.value(at(m.index, i)) for i in there}
+            there = [i for i in lanes if all(bool(here.drawn(at(c, i))) == wanted for c, wanted in own)]
+            indices = {m.cohort.numbers[i]: here.drawn(at(m.index, i)) for i in there}
             if m.array.length is not None and any(not 0 <= i < m.array.length for i in indices.values()):
                 continue  # the run ends there
             addresses = {lane: m.array.stride * i + m.array.offset for lane, i in indices.items()}
@@ -80,7 +80,7 @@ class Valuation:
         self.values: dict[int, int] = {}
         self.alike: dict[object, int] = {}
 
-    def value(self, v: Number) -> int:
+    def drawn(self, v: Number) -> int:
         """Raises OverflowError for numbers too large to try."""
         if isinstance(v, int):
             return v
@@ -104,17 +104,17 @@ class Valuation:
             case (str() as kind, *_) if kind in FREE:
                 return self._free(number, kind)
             case (">=0", Form() as a):
-                return int(self.value(a) >= 0)
+                return int(self.drawn(a) >= 0)
             case ("==0", Form() as a):
-                return int(self.value(a) == 0)
+                return int(self.drawn(a) == 0)
             case ("floor", Form() | int() as a, int() as k):
-                return self.value(a) // k
+                return self.drawn(a) // k
             case ("residue", Form() | int() as a, int() as k):
-                return self.value(a) % k
+                return self.drawn(a) % k
             case ("?:", Form() | int() as c, Form() | int() as a, Form() | int() as b):
-                return self.value(a if self.value(c) else b)
+                return self.drawn(a if self.drawn(c) else b)
             case (str() as op, *args):
-                values = tuple(self.value(a) for a in args if isinstance(a, Form | int))
+                values = tuple(self.drawn(a) for a in args if isinstance(a, Form | int))
                 if op == "<<" and values[1] > MAX_SHIFT:
                     raise OverflowError
                 return int(denote(op, values))
@@ -149,7 +149,7 @@ class Valuation:
             case ("==0", Form() as a):
                 for monomial, k in a.terms:
                     if len(monomial) == 1 and abs(k) == 1 and monomial[0] not in self.values:
-                        rest = self.value(minus(a, Form(((monomial, k),), 0)))
+                        rest = self.drawn(minus(a, Form(((monomial, k),), 0)))
                         low, high = self.atoms.sizes[monomial[0]]
                         found = -k * rest
                         if (low is None or low <= found) and (high is None or found <= high):
@@ -159,7 +159,7 @@ class Valuation:
     def allowed(self, view: View, assumptions: P) -> bool:
         """Whether the values chosen so far satisfy what the launch assumes."""
         for terms, (low, high) in self.atoms.rows.items():
-            v = self.value(Form(terms, 0))
+            v = self.drawn(Form(terms, 0))
             if (low is not None and v < low) or (high is not None and v > high):
                 return False
         for fact in assumptions:
@@ -173,5 +173,5 @@ class Valuation:
 
     def parameters(self, view: View, names: set[str]) -> Mapping[str, int]:
         """The values of parameters."""
-        known = {name: view.value(Param(name), view.nowhere) for name in names}
-        return {name: self.value(v) for name, v in known.items() if v is not None}
+        known = {name: view.value_at(Param(name), view.nowhere) for name in names}
+        return {name: self.drawn(v) for name, v in known.items() if v is not None}

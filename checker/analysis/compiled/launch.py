@@ -177,7 +177,7 @@ def _region(name: str, arrays: Sequence[Array], launch: Launch, numbers: Mapping
     size = max(ends) if arrays and len(ends) == len(arrays) else None
     given = {a.name: dict(launch.store.arrays.get(a.name, {})) for a in arrays}
 
-    def value(a: Array, i: int) -> Value:
+    def element(a: Array, i: int) -> Value:
         return given[a.name][i] if i in given[a.name] else before(launch, a, i)
 
     def fill(first: int, count: int) -> bytes:
@@ -185,7 +185,7 @@ def _region(name: str, arrays: Sequence[Array], launch: Launch, numbers: Mapping
         for a in arrays:
             for i in range(max(0, (first - a.offset) // a.stride), (first + count - 1 - a.offset) // a.stride + 1):
                 at = a.offset + a.stride * i - first
-                for n, byte in enumerate(encoded(value(a, i), held(a, numbers), a.elem.kind == "base")):
+                for n, byte in enumerate(encoded(element(a, i), held(a, numbers), a.elem.kind == "base")):
                     if 0 <= at + n < count:
                         data[at + n] = byte
         return bytes(data)

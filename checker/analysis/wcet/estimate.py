@@ -221,11 +221,11 @@ def _one_barrier(p: Program) -> bool:
 def _dealt(job: Job, block: Poly) -> int | None:
     """The cycles of all blocks on the processors, by a bound for each; None where a parameter has no value."""
     at = {name: int(v) for name, v in job.at.items() if not isinstance(v, float)}
-    if sound.value(block, at) is None:
+    if sound.bound_at(block, at) is None:
         return None
     if not sound.depends_on_block((block,)):
-        return sound.makespan([sound.value(block, at) or 0] * job.number, job.processors)
-    return sound.makespan([sound.value(block, at, index) or 0 for index in job.indices()], job.processors)
+        return sound.makespan([sound.bound_at(block, at) or 0] * job.number, job.processors)
+    return sound.makespan([sound.bound_at(block, at, index) or 0 for index in job.indices()], job.processors)
 
 
 def _launch(job: Job, index: Dim) -> Launch:

@@ -258,7 +258,7 @@ def makespan(cycles: Sequence[int], processors: int) -> int:
     return max(free)
 
 
-def value(bound: Poly, at: dict[str, int], index: Dim = (0, 0, 0)) -> int | None:
+def bound_at(bound: Poly, at: dict[str, int], index: Dim = (0, 0, 0)) -> int | None:
     """A bound at a point, rounded down, for the block of this index; None where a parameter is missing."""
     store: dict[Leaf, int] = {Param(name): n for name, n in at.items()}
     store |= {Param(f"blockIdx.{axis}"): n for axis, n in zip("xyz", index, strict=True)}

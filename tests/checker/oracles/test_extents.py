@@ -17,7 +17,7 @@ from checker.oracles import Oracles, farkas
 from checker.oracles.extents import extent
 from checker.oracles.windows import windows
 from logic.assertions import AtMost, Context, Launch, Proved
-from logic.facts import value
+from logic.facts import value_where
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf, Poly, const, evaluate, leaves
 from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Var, show
@@ -68,7 +68,9 @@ def test_extents_have_all_values_and_no_others(index: str) -> None:
     found = extent(e, p, own, CONTEXT)
     assert found is not None
     shared, low, high = found
-    added = {(value(e, s) or 0) - int(evaluate(shared, s)) for s in stores() if all(value(fact, s) for fact in p)}
+    added = {
+        (value_where(e, s) or 0) - int(evaluate(shared, s)) for s in stores() if all(value_where(fact, s) for fact in p)
+    }
     assert min(added) == low, (show(e), shared)
     assert max(added) == high
     assert high - low == span
@@ -126,8 +128,8 @@ def test_extents_of_random_expressions(e: Expr, facts: list[Expr]) -> None:
     p = tuple(facts)
     found = extent(e, p, own, CONTEXT)
     for s in stores(range(-5, 6)) if found is not None else ():
-        if found is not None and all(value(fact, s) for fact in p):
-            here = (value(e, s) or 0) - evaluate(found[0], s)
+        if found is not None and all(value_where(fact, s) for fact in p):
+            here = (value_where(e, s) or 0) - evaluate(found[0], s)
             assert found[1] <= here <= found[2], (show(e), s)
 
 

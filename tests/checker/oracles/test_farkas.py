@@ -36,7 +36,7 @@ from logic.potentials import (
     max0,
     sym,
 )
-from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Var, put, show, subterms
+from logic.syntax import BOOL, BUILTINS, INT, Array, Const, Expr, Op, Param, Var, replace_part, show, subterms
 from logic.terms_as_json import expression, potential
 from logic.typing import Signature
 from tests.examples import examples
@@ -192,7 +192,7 @@ def verify_proof(o: AtLeast | Entails, p: Any, launch: P = KNOWN) -> None:
             ends: list[Expr] = [Const(1), Const(0)]
             sides = {"?:": rest, "||": [TRUTH, *rest], "int": ends}[choice.op]
             for holds, side, part in zip((True, False), sides, entry["if"], strict=True):
-                case = conj((put(whole, choice, side),), SIGMA)
+                case = conj((replace_part(whole, choice, side),), SIGMA)
                 if case or part:
                     verify_proof(Entails(assume(o.p, test, SIGMA, holds), case), part)
         else:

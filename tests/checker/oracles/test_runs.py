@@ -16,7 +16,7 @@ from checker.notation import parse_expr
 from checker.oracles import Oracles
 from checker.oracles.counts import What
 from logic.assertions import Context, Launch, P
-from logic.facts import value
+from logic.facts import value_where
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf
 from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Tid, Var, show
@@ -49,8 +49,8 @@ def told(e: Expr, thread: Mapping[Leaf, int], p: P) -> int:
     for f in p:
         match f:
             case Op("==", (Var() as v, d)):
-                store[v] = int(value(d, thread) or 0)
-    return int(value(e, store) or 0)
+                store[v] = int(value_where(d, thread) or 0)
+    return int(value_where(e, store) or 0)
 
 
 def dearest(array: Array, e: Expr, p: P, every: int = 1) -> int:

@@ -10,7 +10,7 @@ import pytest
 from checker.notation import parse_expr
 from checker.oracles.windows import windows
 from logic.assertions import Context, Launch
-from logic.facts import value
+from logic.facts import value_where
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import const
 from logic.syntax import BUILTINS, INT, Op, Param, Tid, Var
@@ -75,8 +75,8 @@ def test_sums_of_quotients_and_rests_of_what_lanes_share_in_part(index: str, spa
     found = [*windows(whole, p, frozenset(), CONTEXT, 100)]
     assert found[0][1] == span
     for number, (start, apart) in product(range(-300, 300), found):
-        first = value(start, {n: number, Param("warp.index"): 0})
+        first = value_where(start, {n: number, Param("warp.index"): 0})
         for t in range(32):
-            assert 0 <= (value(whole, {y: number + t}) or 0) - (first or 0) <= apart
+            assert 0 <= (value_where(whole, {y: number + t}) or 0) - (first or 0) <= apart
     bound = bounded.valid(bounded.result(f"y <- m * n + tid.x; x <- A[{index}];"))
     assert bound == const(most)

@@ -8,7 +8,7 @@ import pytest
 
 from checker.limits import UNROLLED
 from checker.synthesis.counters import factor, geometric, modulus, moves, per_turn, taken, trips
-from logic.facts import Facts, definitions, unfolded, value
+from logic.facts import Facts, definitions, unfolded, value_where
 from logic.potentials import const, sym
 from logic.syntax import Assign, Const, Expr, If, Op, Param, Read, Skip, Stmt, Tid, Var, seq
 
@@ -80,9 +80,9 @@ def test_geometric() -> None:
 
 
 def test_values() -> None:
-    assert value(op("/", op("-", n, 9), 2), {n: 2}) == -3
-    assert value(op("<<", 1, n), {n: 65}) is None
-    assert value(Read("A", Const(0)), {}) is None
+    assert value_where(op("/", op("-", n, 9), 2), {n: 2}) == -3
+    assert value_where(op("<<", 1, n), {n: 65}) is None
+    assert value_where(Read("A", Const(0)), {}) is None
 
 
 def test_moves_and_least() -> None:

@@ -96,7 +96,7 @@ def test_the_small_world_knows_elements() -> None:
     assert context.sigma.arrays == SIGMA_DATA.arrays
     oracle = SmallWorld(world, context)
     index, n = Op("+", (Tid("x"), Const(1))), Param("n")
-    values = oracle.value(element(DATA, index))
+    values = oracle.in_every_state(element(DATA, index))
     for size, row in enumerate(world.data):
         for k, data in enumerate(row):
             for lane in range(world.lanes):

@@ -114,7 +114,7 @@ def unreduced(e: Expr) -> Expr:
     """e without the reductions modulo 2^bits that C makes."""
     match e:
         case Reduced():
-            return unreduced(e.value)
+            return unreduced(e.inner)
         case Op(op, args):
             return Op(op, tuple(map(unreduced, args)))
         case Read(array, index):

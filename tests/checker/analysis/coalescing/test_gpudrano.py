@@ -11,6 +11,7 @@ import pytest
 from checker.analysis.coalescing.gpudrano import (
     BOOLS,
     INTS,
+    abstract_value,
     add,
     among,
     below,
@@ -24,7 +25,6 @@ from checker.analysis.coalescing.gpudrano import (
     ordered,
     reported,
     selected,
-    value,
 )
 from logic.syntax import Assign, statements
 from logic.typing import check_kernel
@@ -220,5 +220,5 @@ def test_values_of_fig_2(tmp_path: Path) -> None:
     kernel = read_cuda(str(Path(__file__).parents[4] / "proofs/fan2/kernel.cu")).kernel
     sigma = check_kernel(kernel)
     state = {"tid": "1", "x": "1", "y": "0", "xt": "0", "xy": "0", "ty": "0"}
-    found = {s.var: value(s.value, state, sigma) for s in statements(kernel.body) if isinstance(s, Assign)}
+    found = {s.var: abstract_value(s.value, state, sigma) for s in statements(kernel.body) if isinstance(s, Assign)}
     assert found == {"tid": "1", "x": "1", "y": "0", "xt": "top", "xy": "top", "ty": "0"}

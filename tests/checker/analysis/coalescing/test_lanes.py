@@ -114,9 +114,9 @@ def test_what_follows_from_a_truth_value_is_true_with_it(data: st.DataObject) ->
     known = dict(implied(v, w.view.atoms))
     found = w.resolved(plus(scaled(other, 3), v), known)
     for here in worlds(w):
-        if here.value(v):
+        if here.drawn(v):
             assert all(here.atom(number) == holds for number, holds in known.items())
-            assert here.value(found) == 3 * here.value(other) + 1
+            assert here.drawn(found) == 3 * here.drawn(other) + 1
 
 
 def test_a_choice_is_worth_what_its_condition_says() -> None:
@@ -125,7 +125,7 @@ def test_a_choice_is_worth_what_its_condition_says() -> None:
     for t, options in ((BOOL, (0, 1, q, r)), (INT, (0, 1, 5, q, scaled(r, 3)))):
         for a, b in product(options, repeat=2):
             found = w.between(p, a, b, t)
-            assert all(here.value(found) == here.value(a if here.value(p) else b) for here in worlds(w))
+            assert all(here.drawn(found) == here.drawn(a if here.drawn(p) else b) for here in worlds(w))
 
 
 def test_as_much_follows_as_is_plain() -> None:

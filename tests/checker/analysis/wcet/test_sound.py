@@ -199,9 +199,9 @@ def test_no_bound_says_which_loop() -> None:
 
 def test_bounds_are_rounded_down() -> None:
     half = sym(N) * Fraction(1, 2)
-    assert sound.value(half, {"n": 7}) == 3
-    assert sound.value(half, {}) is None
-    assert sound.value(sym(Param("blockIdx.y")) * 5, {}, (1, 2, 3)) == 10
+    assert sound.bound_at(half, {"n": 7}) == 3
+    assert sound.bound_at(half, {}) is None
+    assert sound.bound_at(sym(Param("blockIdx.y")) * 5, {}, (1, 2, 3)) == 10
 
 
 def test_which_bounds_differ_between_blocks() -> None:
