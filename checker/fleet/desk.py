@@ -98,7 +98,6 @@ class Desk:
     bounds: dict[Key, Poly] = field(default_factory=dict)
     named: dict[tuple[int, int], str] = field(default_factory=dict)
     ends: int = 0
-    hits: int = 0
     full: bool = False
     kept: int = 0
     stopped: bool = False
@@ -178,7 +177,6 @@ class Desk:
             nonlocal waiting
             waiting -= 1
             if found is not None and found[0].certified:
-                self.hits += 1
                 if what.context.launch.assumptions or what.context.launch.contracts:
                     self._hits.setdefault((job.number, part), []).append(found[1])
                 self._judged((job.number, part, i), what, found[0], time.monotonic() - start, True, found[1])

@@ -250,7 +250,7 @@ class Searches:
             if result.second is not None and result.claim is None:
                 coarse = self._judge(self.named(plain=True, blunt=True)(metric))
                 result = coarse if coarse.claim is not None else result
-            counts = frozenset() if backed else unverified_counts(result)
+            counts = unverified_counts(result)
         if not backed and result.verdict == "solver-backed":
             best, tried = result, frozenset[Access]()
             while best.verdict == "solver-backed" and not counts <= tried:
@@ -443,13 +443,13 @@ def unverified_counts(result: Result) -> frozenset[Access]:
     """The accesses whose counts are all that a bound takes from a solver; none where it takes anything else."""
     if result.verdict != "solver-backed" or result.second is None:
         return frozenset()
-    report, found = result.second.report, list[Access]()
-    for i in (o.entry for o in report.open):
+    found = list[Access]()
+    for i in (o.entry for o in result.second.report.open):
         o = result.ledger.discharged[i].obligation if i < len(result.ledger.discharged) else None
         if not isinstance(o, AtMost):
             return frozenset()
         found.append((o.what, o.array, o.index))
-    return frozenset(found) if len(report.solver_backed) == len(report.open) else frozenset()
+    return frozenset(found)
 
 
 Dark = tuple[Access, int]

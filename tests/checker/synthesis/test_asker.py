@@ -322,6 +322,16 @@ def test_no_certificate_is_written_of_what_is_known_to_be_open() -> None:
     )
 
 
+def test_what_nobody_looked_at_is_not_known_to_be_open() -> None:
+    """After three counts without evidence none is looked for, so that the first metric leaves open the last one, of
+    which there is some; under the second metric it is there, and no more is charged for that access."""
+    squared = " ".join(f"A[(tid.x + n * n) & {mask}] <- 1;" for mask in (7, 3, 15))
+    last = "if (n > 0) { A[(n + tid.x) / n] <- 1; }"
+    _, (sectors, steps) = events(kernel(f"{squared} {last}"), ("sectors", "steps"), 0.0)
+    assert (str(sectors.q), sectors.backed and str(sectors.backed.pre.q)) == ("128", "9")
+    assert (str(steps.q), steps.backed and str(steps.backed.pre.q)) == ("135", "43")
+
+
 @pytest.mark.parametrize(
     ("body", "verdict", "asked"),
     [
