@@ -577,3 +577,16 @@ def test_indices_of_an_unknown_part_are_exact(index: Expr, reads: int) -> None:
     assert isinstance(Oracles(limit=0)(o, ctx), Proved)
     assert decided(o, proof(o, ctx), ctx)
     assert Oracles(limit=0).least("MemReads", (), frozenset(), "G", index, ctx) == reads
+
+
+def test_a_loose_count_is_made_sharper_while_there_is_time_for_solvers() -> None:
+    """16 neighbours that a modulus may part into two runs: 4 sectors by their rows, and 3 if asked. Nobody is asked at
+    another pace, of a count that is exact, or whether there are fewer than 1."""
+    parted = op("%", op("+", op("*", N, 16), TX), 16)
+    oracle = Oracles(limit=20)
+    with oracle.at("quick"):
+        assert oracle.least("MemReads", (), frozenset(), "A", parted, context((16, 1, 1))) == 4
+    assert not oracle.log
+    assert oracle.least("MemReads", (), frozenset(), "A", parted, context((16, 1, 1))) == 3
+    asked = [(r.asked.n, isinstance(r.verdict, Proved)) for r in oracle.log if isinstance(r.asked, AtMost)]
+    assert asked == [(3, True), (2, False)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import log2
 
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from checker.kernel import Ledger, check
-from checker.notation import parse_outline
+from checker.notation import parse_kernel, parse_outline
+from checker.notation.contracts import parse_contract
 from checker.oracles import Oracles
 from checker.synthesis.bound import find_bounds
 from checker.synthesis.elaborate import Elaborator, _paying, weaken
@@ -21,9 +23,9 @@ from checker.synthesis.walk import Point, Proof, Stuck
 from logic.assertions import Condition, Context, Launch, Triple
 from logic.derivation import Derivation, size
 from logic.metrics import METRICS
-from logic.potentials import ZERO, Poly, const
+from logic.potentials import ZERO, Poly, const, element_of, max0, minimum, operated, sym
 from logic.rules import SOUND
-from logic.syntax import Skip, Stmt, While, statements
+from logic.syntax import Const, Op, Param, Skip, Stmt, Var, While, statements
 from logic.typing import check_kernel
 from tests.checker.programs import BODIES, TINY, kernel
 from tests.examples import examples
@@ -78,6 +80,21 @@ def test_where_two_ways_meet_the_larger_potential_is_needed_or_their_maximum() -
     assert ELABORATOR.larger(any_, pot("n - x"), low, pot("1")) == pot("n - x")
     assert ELABORATOR.larger(low, pot("n - x"), any_, pot("1")) == pot("max(n - x, 1)")
     assert ELABORATOR.larger(any_, pot("1"), low, pot("n - x")) == pot("max(1, n - x)")
+
+
+def test_indices_are_cut_to_the_ends_of_contracts_and_all_else_stays() -> None:
+    """Elements beyond the last one that a contract speaks of are cut off; what other operators give is left alone."""
+    kernel = parse_kernel("kernel k\nparam int n;\nglobal int A[];\nlocal int x;\nbegin\nskip;\nend", "k")
+    sigma = replace(check_kernel(kernel), stable=frozenset("A"))
+    contracts = parse_contract("forall i in [0, n): A[i] <= A[i + 1]", sigma, "k").contracts
+    context = Context(sigma, CONTEXT.metric, CONTEXT.hardware, Launch((32, 1, 1), contracts=contracts))
+    here = Elaborator(context, ORACLE, ORACLE.least)
+    x, n = sym(Var("x")), sym(Param("n"))
+    p = (Op("<=", (Var("x"), Param("n"))), Op(">=", (Param("n"), Const(0))))
+    masked, element = operated("&", x, n), element_of("elem:A", x)
+    told = here.clamped(State(p, frozenset("x")), element + masked)
+    assert told - masked == element_of("elem:A", minimum(x, max0(n)))
+    assert here.clamped(State(p, frozenset("x")), masked) == masked
 
 
 def proof_of(body: str) -> Proof[Poly]:

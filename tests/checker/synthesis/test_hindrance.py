@@ -55,3 +55,18 @@ def test_why_is_found_out_once_somebody_asks() -> None:
     assert len(asked) == 3
     copied = copy(stuck)
     assert (copied.told, copied.rule) == (stuck.told, "Q:While1")
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_sums_of_unsigned_numbers_may_begin_at_0_again(bits: int) -> None:
+    """A limit that half of the numbers keep to is the advice; a mask that is no type's says nothing of the kind."""
+    text = "kernel k\nmetric sectors\nblock 32\nparam int n;\nglobal int A[];\nlocal int i;\nbegin\n{}\nend"
+    loop = "i <- 0; while (i < n) {{ A[0] <- i; i <- (i + 1) & {}; }}"
+    told = []
+    for mask in (2**bits - 1, 2**bits + 1):
+        outline = parse_outline(text.format(loop.format(mask)), "k")
+        (found,) = find_bounds(outline, (METRICS["sectors"],), Oracles())
+        assert isinstance(found.problem, Stuck)
+        told.append((f"may be {2**bits} or more" in found.problem.message, found.problem.advice))
+    assert told[0] == (True, f'Say --assume "n <= {2 ** (bits - 1) - 1}", or compute it in a wider type.')
+    assert not told[1][0]
