@@ -1598,7 +1598,7 @@ def test_the_columns_of_a_warp_in_blocks_of_any_size(index: Any, facts: Any, sec
             assert most == {"G": sectors, "S": conflicts}
         for width in WIDTHS if block[0] is None else (block[0],):
             rows = [{"t": k % width, "blockDim.x": width} for k in range(32 * width)]
-            for n, first in product((1, 8), range(0, len(rows), 32)):
+            for n, first in product((1, 8) if "'n'" in repr(index) else (1,), range(0, len(rows), 32)):
                 warp = [row | {"n": n} for row in rows[first : first + 32]]
                 found = {at_thread(index, t) for t in warp if all(at_thread(fact, t) for fact in facts)}
                 for name, array in view.program.arrays.items():

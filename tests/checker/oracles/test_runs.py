@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -19,7 +20,7 @@ from logic.assertions import Context, Launch, P
 from logic.facts import value_where
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Leaf
-from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Tid, Var, show
+from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Tid, Var, show, subterms
 from logic.typing import Signature
 
 N: Final = Param("n")
@@ -35,34 +36,40 @@ BLOCKS: Final = (
 """Sizes of blocks, with rows and planes that are shorter than a warp and longer."""
 
 
-def warps(block: tuple[int, int, int], n: int) -> Iterator[Sequence[Mapping[Leaf, int]]]:
+Warp = list[dict[Leaf, int]]
+
+
+@cache
+def warps(block: tuple[int, int, int], n: int) -> list[Warp]:
     x, y, _ = block
     leaves: tuple[Leaf, ...] = (Tid("x"), Tid("y"), Tid("z"), WIDE, TALL, DEEP, N)
     tids = [(i % x, i // x % y, i // (x * y)) for i in range(x * y * block[2])]
     threads = [dict(zip(leaves, (*tid, *block, n), strict=True)) for tid in tids]
-    yield from (threads[i : i + 32] for i in range(0, len(threads), 32))
+    return [threads[i : i + 32] for i in range(0, len(threads), 32)]
 
 
-def told(e: Expr, thread: Mapping[Leaf, int], p: P) -> int:
-    """The value of e where variables are what P says."""
-    store = dict[Leaf, int](thread)
-    for f in p:
-        match f:
-            case Op("==", (Var() as v, d)):
-                store[v] = int(value_where(d, thread) or 0)
-    return int(value_where(e, store) or 0)
+def told(e: Expr, thread: Mapping[Leaf, int]) -> int:
+    return int(value_where(e, thread) or 0)
 
 
-def dearest(array: Array, e: Expr, p: P, every: int = 1) -> int:
-    """The most that a warp of these blocks touches, or of one in so many of them."""
-    unit, banks = (32, 1) if array.space == "global" else (4, 32)
-    most = 0
-    for block, n in product(BLOCKS[::every], (0, 3, 8, 64)[::every]):
+def indices(e: Expr, p: P, every: int = 1) -> list[set[int]]:
+    """What e is in each warp of these blocks, or of one in so many of them, where variables are what P says."""
+    found = []
+    numbers = (0, 3, 8, 64)[::every] if any(N in subterms(f) for f in (e, *p)) else (0,)
+    pairs = [f.args for f in p if isinstance(f, Op) and f.op == "=="]
+    known = [(v, d) for v, d in pairs if isinstance(v, Var)]
+    for block, n in product(BLOCKS[::every], numbers):
         for warp in warps(block, n):
-            active = [t for t in warp if all(told(f, t, p) for f in p)]
-            units = {(4 * told(e, t, p)) // unit for t in active}
-            most = max(most, *Counter(u % banks for u in units).values(), 0)
-    return most
+            stores = [t | {v: told(d, t) for v, d in known} for t in warp] if known else warp
+            found.append({told(e, t) for t in stores if all(told(f, t) for f in p)})
+    return found
+
+
+def dearest(array: Array, warps: Iterable[set[int]]) -> int:
+    """The most that a warp with these indices touches."""
+    unit, banks = (32, 1) if array.space == "global" else (4, 32)
+    touched = ({4 * i // unit for i in warp} for warp in warps)
+    return max((n for units in touched for n in Counter(u % banks for u in units).values()), default=0)
 
 
 def counted(array: str, e: Expr, p: P) -> tuple[int, int]:
@@ -103,10 +110,11 @@ PLANE: Final = "tid.y * blockDim.x + tid.x"
 )
 def test_places_of_the_threads_of_a_warp(index: str, facts_: tuple[str, ...], sectors: int, conflicts: int) -> None:
     e, p = parse_expr(index, SIGMA), tuple(parse_expr(f, SIGMA) for f in facts_)
+    reached = indices(e, p)
     for array, most in (("G", sectors), ("S", conflicts)):
         both = counted(array, e, p)
         assert max(both) == most
-        real = dearest(ARRAYS[array], e, p)
+        real = dearest(ARRAYS[array], reached)
         assert real <= min(both), f"{array}[{index}]"
         assert real == most or "/ 16" not in index or array == "S", "the places are as the comment says"
 
@@ -132,9 +140,10 @@ def _indices(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 def test_random_indices(e: Expr, few: bool) -> None:
     p = (Op("<", (Tid("x"), Const(20))),) if few else ()
     assume(any(isinstance(leaf, Tid) for leaf in _leaves(e)))
+    reached = indices(e, p, 3)
     for array in "GS":
         both = counted(array, e, p)
-        assert dearest(ARRAYS[array], e, p, 3) <= min(both), show(e)
+        assert dearest(ARRAYS[array], reached) <= min(both), show(e)
 
 
 def _leaves(e: Expr) -> list[Expr]:
