@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from checker.analysis.runtime import CYCLES, SIZES, Device, hardware
+from checker.analysis.runtime import CYCLES, SIZES, Device, Misfit, hardware
 from checker.notation.problem import SyntaxProblem
 from checker.notation.profiles import LARGEST, SUFFIX, TomlFile
 from checker.notation.words import meant
@@ -67,11 +67,8 @@ def read_device(path: Path) -> Device:
     try:
         device = Device(name, **sizes, cycles=cycles)
         hardware(device)
-    except ValueError as error:
-        text = str(error).removeprefix(f"hardware {name}: ")
-        blamed = (*CYCLES, *SIZES, "cycles")
-        place = next((key for key in blamed if f"cycles.{key}'" in text or f"'{key}'" in text), "segment")
-        raise file.problem(place, text, _EXAMPLE) from None
+    except Misfit as error:
+        raise file.problem(error.key, str(error), _EXAMPLE) from None
     return device
 
 

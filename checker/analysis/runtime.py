@@ -52,11 +52,19 @@ MOST_UNITS: Final = 200
 """The dearest operator in units, the common measure of all prices: each unit is an operation of the priced program."""
 
 
+class Misfit(ValueError):
+    """A figure of a device does not fit, or not to others: `key` is its name."""
+
+    def __init__(self, told: str, key: str) -> None:
+        super().__init__(told)
+        self.key = key
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """A device profile. `clock` is in Hz, `segment` and `word` in bytes, `cycles` has a figure for each of CYCLES.
 
-    Raises ValueError for a size below 1, an operator that is free, and prices without a common unit of a fair size.
+    Raises Misfit for a size below 1, an operator that is free, and prices without a common unit of a fair size.
     """
 
     name: str
@@ -72,15 +80,17 @@ class Device:
     cycles: Mapping[str, Fraction]
 
     def __post_init__(self) -> None:
-        if any(getattr(self, size) < 1 for size in SIZES):
-            raise ValueError("the sizes of a device are positive")
+        for size in SIZES:
+            if getattr(self, size) < 1:
+                raise Misfit("the sizes of a device are positive", size)
         if self.warp % self.group:
-            raise ValueError("a warp is served in whole groups, 'group' threads each")
+            raise Misfit("a warp is served in whole groups, 'group' threads each", "group")
         for name in OPERATORS:
             if self.cycles[name] <= 0:
-                raise ValueError(f"an operator takes time: 'cycles.{name}' has to be positive")
+                raise Misfit(f"an operator takes time: 'cycles.{name}' has to be positive", name)
         if max(self.cycles[name] for name in OPERATORS) > MOST_UNITS * common_unit(self.cycles[n] for n in OPERATORS):
-            raise ValueError(f"the operators' 'cycles' are not multiples, up to {MOST_UNITS}, of one number")
+            told = f"the operators' 'cycles' are not multiples, up to {MOST_UNITS}, of one number"
+            raise Misfit(told, "cycles")
 
 
 SIZES: Final = ("multiprocessors", "cores", "depth", "clock", "warp", "group", "segment", "banks", "word")
@@ -176,8 +186,12 @@ def _subterms(block: Block) -> Iterable[Expr]:
 
 
 def hardware(device: Device) -> Hardware:
-    """The device for the logic, whose warps are the groups that memory serves together. Raises ValueError."""
-    return Hardware(device.name, device.segment, device.banks, device.word, device.group, lcm(256, device.word))
+    """The device for the logic, whose warps are the groups that memory serves together. Raises Misfit where a
+    segment is no part of an alignment."""
+    alignment = lcm(256, device.word)
+    if alignment % device.segment:
+        raise Misfit("the alignment has to be a multiple of the sector and the word", "segment")
+    return Hardware(device.name, device.segment, device.banks, device.word, device.group, alignment)
 
 
 def computation(device: Device, unit: Fraction) -> Metric:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Final
 
@@ -126,8 +126,19 @@ def known_sizes(context: Context) -> dict[Leaf, int]:
     return known
 
 
-def excluded(at: Mapping[str, int], context: Context) -> str | None:
-    """A fact about the launch, an assumption, a contract or one of CUDA's, that is false at a point, as text; None
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """An assumption that is false at a point, as text, and the parameters that it is about."""
+
+    text: str
+    names: frozenset[str]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def excluded(at: Mapping[str, int], context: Context) -> Excluded | None:
+    """A fact about the launch, an assumption, a contract or one of CUDA's, that is false at a point; None
     where every one holds or says something of other names."""
     return excluder(context)(at)
 
@@ -138,30 +149,35 @@ def with_facts(context: Context, facts: Sequence[Expr]) -> Context:
     return replace(context, launch=replace(launch, assumptions=conj((*launch.assumptions, *facts), context.sigma)))
 
 
-def excluder(context: Context) -> Callable[[Mapping[str, int]], str | None]:
+def excluder(context: Context) -> Callable[[Mapping[str, int]], Excluded | None]:
     """`excluded` for many points of one launch."""
     sizes = {leaf.name: n for leaf, n in known_sizes(context).items()}
     facts = [
-        (fact, {t.name for t in subterms(fact) if isinstance(t, Param)})
+        (fact, _named(fact))
         for fact in launch_facts(context.launch, context.hardware, context.scope)
         if not mentions_tid(fact)
     ]
 
-    def excluded(at: Mapping[str, int]) -> str | None:
+    def excluded(at: Mapping[str, int]) -> Excluded | None:
         for name in sorted(at.keys() & sizes.keys()):
             if at[name] != sizes[name]:
-                return f"{name} == {sizes[name]}"
+                return Excluded(f"{name} == {sizes[name]}", frozenset({name}))
         store = {**at, **sizes}
         for fact, names in facts:
             if names <= store.keys() and not _true(fact, store):
-                return show_p((fact,))
+                return Excluded(show_p((fact,)), names)
         block = [store.get(f"blockDim.{axis}") for axis in "xyz"]
         threads = None if None in block else prod(n for n in block if n is not None)
         if threads is not None and WARP_INDEX in store and store[WARP_INDEX] * context.hardware.warp >= threads:
-            return f"{WARP_INDEX} < {-(-threads // context.hardware.warp)}"
-        return next((str(c) for c in context.launch.contracts if _breaks(c, store)), None)
+            return Excluded(f"{WARP_INDEX} < {-(-threads // context.hardware.warp)}", frozenset({WARP_INDEX}))
+        broken = next((c for c in context.launch.contracts if _breaks(c, store)), None)
+        return None if broken is None else Excluded(str(broken), _named(broken.fact, *chain(*broken.ranges)))
 
     return excluded
+
+
+def _named(*parts: Expr | None) -> frozenset[str]:
+    return frozenset(t.name for e in parts if e is not None for t in subterms(e) if isinstance(t, Param))
 
 
 def _breaks(c: Contract, store: Mapping[str, int]) -> bool:
@@ -203,7 +219,7 @@ def _true(fact: Expr, store: Mapping[str, int]) -> bool:
 
 def excluded_in_run(
     at: Mapping[str, int], block: tuple[int, int, int], blocks: tuple[int, int, int], context: Context
-) -> str | None:
+) -> Excluded | None:
     """An assumption that is false of some warp of a run with these parameters, as text."""
     facts = context.launch.assumptions
     own = {WARP_INDEX, *(f"blockIdx.{axis}" for axis in "xyz")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -72,7 +71,7 @@ def _contradicting(reading: Reading, launch: Launched, context: Context, sizes: 
             return []
         found.append(told)
     elif launch.numbers and (fact := excluded({**dict(launch.numbers), **_sizes(own)}, context)):
-        given = [f"{name} = {n}" for name, n in launch.numbers if re.search(rf"\b{re.escape(name)}\b", fact)]
+        given = [f"{name} = {n}" for name, n in launch.numbers if name in fact.names]
         found.append(f"the source launches it with {', '.join(given)}, and this assumes {fact}")
     memory = {a.name for a in reading.kernel.arrays if a.space == "global"}
     passed = {name: pointer for name, pointer in launch.pointers if _leads(name, memory)}

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from checker.certificates import document as certificate
-from checker.certificates.claims import SUBJECTS, claimed, described, excluded, named, wording
+from checker.certificates.claims import SUBJECTS, Excluded, claimed, described, excluded, named, wording
 from checker.certificates.evidence import proof
 from checker.notation import parse_assumption, parse_kernel, parse_outline
 from checker.oracles import Oracles
@@ -44,14 +44,17 @@ def context(block: Dim = (96, 1, 1), grid: Dim = (None, 1, 1), given: str = "n >
     ],
 )
 def test_points(at: dict[str, int], fact: str | None) -> None:
-    assert excluded(at, context()) == fact
+    found = excluded(at, context())
+    assert (found and found.text) == fact
 
 
 def test_blocks_whose_size_is_given_with_the_point() -> None:
     symbolic = context(block=(None, 1, 1))
-    assert excluded({"blockDim.x": 2000}, symbolic) == "blockDim.x <= 1024"
+    assert excluded({"blockDim.x": 2000}, symbolic) == Excluded("blockDim.x <= 1024", frozenset({"blockDim.x"}))
     assert excluded({"blockDim.x": 33, "warp.index": 1}, symbolic) is None
-    assert excluded({"blockDim.x": 32, "warp.index": 1}, symbolic) == "warp.index < 1"
+    assert excluded({"blockDim.x": 32, "warp.index": 1}, symbolic) == Excluded(
+        "warp.index < 1", frozenset({"warp.index"})
+    )
     assert excluded({"warp.index": 1}, symbolic) is None
 
 
@@ -86,7 +89,8 @@ end
     ],
 )
 def test_elements_that_break_a_contract(at: dict[str, int], fact: str | None) -> None:
-    assert excluded(at, parse_outline(ROWS, "k.qhl").context) == fact
+    found = excluded(at, parse_outline(ROWS, "k.qhl").context)
+    assert (found and found.text) == fact
 
 
 def test_a_fact_that_is_not_worked_out_excludes_nothing() -> None:
