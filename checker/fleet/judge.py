@@ -29,7 +29,8 @@ MAX_TEXT: Final = 64 << 20
 class Judged:
     """The word on a certificate. `bound` is what it proves, nothing where that is nothing; `digest` is its own;
     `admitted` are the barriers, and `backed` the side conditions by `engines`, that it rests on, the first one at
-    `place`, a line and column of the source, `open` the same as data; `problem` says why it is refused."""
+    `place`, a line and column of the source, `open` the same as data; `problem` says why it is refused;
+    `vacuous` is whether it is about no launch."""
 
     word: Word
     digest: str = ""
@@ -40,6 +41,7 @@ class Judged:
     place: tuple[int, int] | None = None
     problem: str = ""
     open: tuple[recheck.Open, ...] = ()
+    vacuous: bool = False
 
     @property
     def certified(self) -> bool:
@@ -59,7 +61,7 @@ def judged(text: str, about: str) -> Judged:
         return Judged("not-proved", problem="the certificate is about another program, launch or metric")
     report, bound = recheck.rechecked(document)
     if report.verdict == "vacuous":
-        return Judged("not-proved", report.digest, problem=NO_LAUNCH)
+        return Judged("not-proved", report.digest, problem=NO_LAUNCH, vacuous=True)
     if report.verdict == "invalid" or bound is None:
         return Judged("not-proved", report.digest, problem=f"the second checker refuses it: {report.problem}")
     try:
@@ -78,7 +80,7 @@ def judged(text: str, about: str) -> Judged:
 def reported(word: Judged) -> recheck.Report:
     """The second checker's report by a word that was heard of it."""
     if word.word == "not-proved":
-        if word.problem == NO_LAUNCH:
+        if word.vacuous:
             return recheck.Report("vacuous", word.digest, [], recheck.VACUOUS, "")
         return recheck.Report("invalid", word.digest, [], word.problem, "")
     return recheck.Report("solver-backed" if word.backed else "valid", word.digest, [*word.backed], "", "", word.open)

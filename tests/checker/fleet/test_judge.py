@@ -120,6 +120,7 @@ def test_what_no_launch_satisfies_is_not_proved() -> None:
     text = changed(lambda d: d["launch"].update(assumptions=[less]))
     word = judged(text, subject(json.loads(text)))
     assert (word.word, word.problem, word.bound) == ("not-proved", f"vacuous: {VACUOUS}", None)
+    assert reported(word).verdict == "vacuous"
 
 
 def test_a_subject_does_not_depend_on_the_numbers_of_tables() -> None:
@@ -347,7 +348,7 @@ def test_what_a_word_says_of_a_report_is_what_the_report_says() -> None:
             report.solver_backed,
             report.open,
         )
-    vacuous = reported(Judged("not-proved", "d", problem=f"vacuous: {VACUOUS}"))
+    vacuous = reported(Judged("not-proved", "d", problem=f"vacuous: {VACUOUS}", vacuous=True))
     assert (vacuous.verdict, vacuous.problem, vacuous.solver_backed) == ("vacuous", VACUOUS, [])
 
 
