@@ -67,7 +67,7 @@ MAX_FACTS: Final = 1 << 8  # monomials of facts that may contradict each other
 MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at wherever a P is
 MAX_RESIDUES: Final = 1 << 12  # that unknown parts of an index have together
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
-LOW: Final = 1 << 5  # the bits of a ^ b and a | b below are told from the others
+LOW: Final = 1 << 5  # the bits of a & b, a ^ b and a | b below are told from the others
 MAX_WAYS: Final = 1 << 6  # that indices have together, by the sides of each max(0, .)
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 SHOWN: Final = 200  # characters of what is not verified, and of what is given there
@@ -1179,6 +1179,9 @@ class Lanes:
             if atom[0] == "max0":
                 return max(0, end or 0) if sign > 0 else None if end is None else min(0, end)
             return None if end is None else int(end) // atom[2] if sign > 0 else -(int(-end) // atom[2])
+        if sign > 0 and atom[:2] == BITS[0] and depth < MAX_NESTED:
+            ends = [self._least(q, depth + 1) for q in atom[2:]]
+            return 0 if any(end is not None and end >= 0 for end in ends) else None
         return self.least.get(single(*(atom[:2] if atom[0] in LEAVES else atom)) * sign)
 
     def _floor(self, p: Potential, k: int) -> Potential:
@@ -1272,13 +1275,12 @@ class Lanes:
             return self._compared(op, a - b)
         if op == "&" and (found := self._masked(op, a, b)) is not None:
             return found
-        if op in ("^", "|"):
-            return self._bitwise(op, a, b)
         if (op, *alone(a)[:2]) == ("/", "op", "/") and isinstance(b, Poly):  # where a divisor is 0, both are 0
             return self._operated("/", alone(a)[2], times(alone(a)[3], b))
         if ("op", op, *args) in self.held:
             return self.held["op", op, *args]
         found = binary(op, a, b, self._part) if len(args) == 2 else None
+        found = self._bitwise(op, a, b) if found is None and ("op", op) in BITS else found
         return single("op", op, *args) if found is None else found
 
     def _masked(self, op: str, a: Potential, b: Potential) -> Potential | None:
@@ -1293,12 +1295,13 @@ class Lanes:
         return (0 if op == "&" else high) + int(CONCRETE[op](low, b)) if isinstance(low, int) else None
 
     def _bitwise(self, op: str, *args: Potential) -> Potential:
-        """a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known."""
+        """a & b, a ^ b or a | b: of the bits below LOW in one part, and of all others, if a's or b's below are known;
+        of a & b, if both are."""
         highs = [floor_of(v, LOW) for v in args]
         lows = [v - high * LOW for v, high in zip(args, highs, strict=True)]
-        if not any(isinstance(low, int) for low in lows):
+        if sum(isinstance(low, Poly) for low in lows) > (op != "&"):
             return single("op", op, *args)
-        high = plus(*highs) if 0 in highs else single("op", op, *highs)
+        high = self._operated(op, *highs) if op == "&" else plus(*highs) if 0 in highs else single("op", op, *highs)
         return self._bits(op, *lows) + LOW * high
 
     def _bits(self, op: str, *lows: Potential) -> Potential:
@@ -1349,11 +1352,22 @@ class Lanes:
         x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
         if isinstance(x, int) and isinstance(y, int) and isinstance(z, int) and 0 < x * y * z <= MAX_THREADS:
             return True, threads(x, y, z, size, by_warps)
+        warp = self.known[WARP] if by_warps else single("row", "x")
+        return False, [self._row() if self.in_rows else self._ranked(warp, x, y, z)]
+
+    @cached_property
+    def in_rows(self) -> bool:
+        """Whether the threads of a warp are next to each other in a row of threads, from a multiple of their number."""
+        x, *others = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
+        return others == [1, 1] or all(c % self.program.hardware["warp"] == 0 for _, c in terms(x))
+
+    def _row(self) -> list[Values]:
+        """Such a warp, whichever it is."""
+        x, y, z = (self.known["param", f"blockDim.{axis}"] for axis in AXES)
         row, ty, tz = (0 if d == 1 else single("row", axis) for axis, d in zip(AXES, (x, y, z), strict=True))
-        if not (y == z == 1 or all(c % size == 0 for _, c in terms(x))):
-            return False, [self._ranked(self.known[WARP] if by_warps else row, x, y, z)]
-        first = self.known[WARP] if y == z == 1 and by_warps else row
-        return False, [[dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]]
+        first = self.known[WARP] if y == z == 1 and self.program.scope == "warp" else row
+        size = self.program.hardware["warp"]
+        return [dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]
 
     def _ranked(self, warp: Potential, x: Potential, y: Potential, z: Potential) -> list[Values]:
         """A warp of which no more is known than that its threads are next to each other in the block: x + y*tid.y and
@@ -1499,10 +1513,16 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
+        if self.shape[0] and self.in_rows:  # one warp in a row is less work than all
+            most = self._most(array, index, window, enough, self._allowed([self._row()]))
+            if most <= enough:
+                return most
         most = self._most(array, index, window, enough, self.warps)
         v = self.value_at(self.program.worth(index), self.known, self.together)
         known = leaves(v) <= (self.shared | {*TIDS[:2]}) - {WARP} and all(atom[0] != "unknown" for atom in atoms(v))
-        if not known or self.shape[0] or array.lanes < self.program.hardware["warp"]:
+        masks = [a[2:] for a in atoms(v) if a[:2] == BITS[0] and leaves(single(*a)) & {*TIDS}]
+        known = known and all(isinstance(p, int) or isinstance(q, int) for p, q in masks)  # or too many cases
+        if not known or self.shape[0] or self.in_rows or array.lanes < self.program.hardware["warp"]:
             return most
         plane = TIDS[1] in leaves(v)
         most = most if most <= enough else min(most, self._most(array, index, window, enough, self.runs(plane)))

@@ -385,7 +385,7 @@ class Oracles:
         most = Count(1, "lanes", False)
         for fact in cases:
             case = View((fact, *p), x, context, view.sigma)
-            here = case.count(what, array, prepared(index, view.sigma)[0])
+            here = case.count_case(what, array, prepared(index, view.sigma)[0])
             if here.n > most.n:
                 most = here
             if most.n >= plain.n:
@@ -475,7 +475,7 @@ def _smallest_range(view: View, index: Expr, p: P) -> Sequence[Expr]:
         if not isinstance(t, Var | Param) or t.name.startswith("blockDim."):
             continue
         low, high = view.ranges.get(t.name, (None, None))
-        if low is not None and high is not None and low < high:
+        if low is not None and high is not None and low < high <= low + MAX_CASES:
             found.append((high - low, t.name, t, range(low, high + 1)))
     if not found:
         return ()

@@ -36,7 +36,8 @@ MAX_TERMS = 64
 MAX_SHIFT = 64
 
 LOW = 1 << 5
-"""The bits of `a ^ b` and `a | b` below are told from the others: they say which lane of a warp, or which bank."""
+"""The bits of `a & b`, `a ^ b` and `a | b` below are told from the others: they say which lane of a warp, or which
+bank."""
 
 
 def terms_of(a: Number) -> tuple[tuple[Mono, int], ...]:
@@ -352,6 +353,10 @@ class Atoms:
         return self.atom(("==0", a), 0, 1)
 
     def _bitwise(self, op: str, a: Number, b: Number) -> Number:
+        if op == "&":
+            (high, low), (other, rest) = split(a, LOW), split(b, LOW)
+            if isinstance(low, int) and isinstance(rest, int):  # of the bits below LOW, and of all others
+                return plus(scaled(self.apply(op, (high, other)), LOW), low & rest)
         if isinstance(a, int):
             a, b = b, a
         if isinstance(b, int) and b >= 0:

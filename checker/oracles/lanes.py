@@ -216,7 +216,10 @@ class View:
     def warps(self) -> list[list[Lane]]:
         """Lanes that may be active together: those of a warp at which no conjunct of P is false, in parts by the
         equations that hold in one part alone, such as i == n - 1."""
-        shape = self._shape()
+        return self._active(self._shape())
+
+    def _active(self, shape: list[list[Lane]]) -> list[list[Lane]]:
+        """The same of some warps."""
         if self.hardware.phase is not None:
             shape = [[replace(lane, known={**lane.known}, number=i) for i, lane in enumerate(warp)] for warp in shape]
         for warp in shape:
@@ -311,6 +314,11 @@ class View:
             ]
         if not self.in_rows:
             return [self._ranked()]
+        return [self._row()]
+
+    def _row(self) -> list[Lane]:
+        """A warp in a row of threads, whichever it is."""
+        size = self.hardware.warp
         widest = None if self.dims[0] is None else self.atoms.bounds(self.dims[0])[1]
         row_of_one = self.dims[1:] == (1, 1) and not self.block_scope
         key = ("leaf", WARP_INDEX) if row_of_one else ("w",)
@@ -319,7 +327,7 @@ class View:
             axis: 0 if d == 1 else self.atoms.atom(("tid", axis), 0)
             for axis, d in zip("yz", self.dims[1:], strict=True)
         }
-        return [[Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]]
+        return [Lane({"x": plus(scaled(w, size), i), **row}, 0) for i in range(size)]
 
     def _ranked(self) -> list[Lane]:
         """A warp of which no more is known than that its threads are next to each other in the block."""
@@ -475,11 +483,34 @@ class View:
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
         for plane in (False, True) if at_once else ():
             runs = self.runs(plane) if found.n > 1 else []
-            if runs and not any(self.value_at(index, lane) is None for run in runs for lane in run):
+            values = [self.value_at(index, lane) for run in runs for lane in run]
+            if values and None not in values and not any(map(self._is_masked, self._keys(values[0]))):
                 whole = self._count(runs, what, array, index, span, found.n)
                 parts = self._in_parts(plane, what, array, index, span, min(found.n, whole.n))
                 return min(found, whole, parts, key=lambda count: count.n)
         return found
+
+    def count_case(self, what: What, array: str, index: Expr) -> Count:
+        """The same for A[index], with less work where one warp of a row, whichever it is, touches no more than the
+        first."""
+        if self.in_rows and self.threads is not None:
+            some = self._shape()[:1], [self._row()]
+            first, row = (self._count(self._active(warps), what, array, index, 0) for warps in some)
+            if row.n <= first.n:
+                return first
+        return self.count(what, array, index)
+
+    def _keys(self, a: object) -> Iterator[tuple[object, ...]]:
+        """The keys of the atoms in a value, at every depth."""
+        for key in (self.atoms.keys[n] for m, _ in (a.terms if isinstance(a, Form) else ()) for n in m):
+            if isinstance(key, tuple):
+                yield key
+                yield from (inner for part in key for inner in self._keys(part))
+
+    def _is_masked(self, key: tuple[object, ...]) -> bool:
+        """Whether this is a & b of a place in a row and what is not known: these have too many cases for runs."""
+        parts = [part for part in key if isinstance(part, Form)]
+        return key[0] == "&" and len(parts) == 2 and any(("run", 1) in self._keys(part) for part in parts)
 
     def _in_parts(self, plane: bool, what: What, array: str, index: Expr, span: int, less: int) -> Count:
         """The same, by what the end of a row and the beginning of the next touch, each by itself: the end begins at a

@@ -281,8 +281,27 @@ Definition cleared (o : op2) (a b : num) : num * list num :=
   | _, _ => masked o a b
   end.
 
-Definition bitwise (o : op2) (a b : num) : num * list num :=
+Definition turned (o : op2) (a b : num) : num * list num :=
   match known a with Some _ => cleared o b a | None => cleared o a b end.
+
+Definition max_depth : nat := 64.
+
+(** a & b of the lowest five bits, and of all others, where those of both are known: how deep is [fuel] *)
+Fixpoint anded (fuel : nat) (a b : num) : num * list num :=
+  let (ha, la) := split a low_bits in
+  let (hb, lb) := split b low_bits in
+  match fuel, known la, known lb with
+  | S fuel, Some x, Some y =>
+      let (high, f) := match known ha, known hb with
+                       | Some z, Some w => pure (const (Z.land z w))
+                       | _, _ => anded fuel ha hb
+                       end in
+      (plus (scaled high low_bits) (const (Z.land x y)), f)
+  | _, _, _ => turned BitAnd a b
+  end.
+
+Definition bitwise (o : op2) (a b : num) : num * list num :=
+  match o with BitAnd => anded max_depth a b | _ => turned o a b end.
 
 Definition extreme (o : op2) (a b : num) : num * list num :=
   let (first, f) := nonnegative (match o with Max => minus a b | _ => minus b a end) in
@@ -292,8 +311,6 @@ Definition extreme (o : op2) (a b : num) : num * list num :=
   end.
 
 Definition negated (r : num * list num) : num * list num := let (x, f) := r in (minus (const 1) x, f).
-
-Definition max_depth : nat := 64.
 
 (** Whether a product has few enough terms *)
 Definition few (a b : num) : bool :=

@@ -487,9 +487,34 @@ Proof.
   split; cbn [fst snd]; [rewrite minus_value, E; reflexivity | exact F].
 Qed.
 
+Lemma turned_gives o g a b : bit_op o = Some g -> turned t call o a b ~> g (val a) (val b).
+Proof.
+  intros B. unfold turned. destruct (known a); [rewrite (bit_op_commutes o g _ _ B) |]; apply cleared_gives, B.
+Qed.
+
+Lemma anded_gives fuel : forall a b, anded t call fuel a b ~> Z.land (val a) (val b).
+Proof.
+  assert (Lb : 0 < low_bits) by reflexivity. assert (O : forall a b, turned t call BitAnd a b ~> Z.land (val a) (val b)).
+  { intros a b. exact (turned_gives BitAnd Z.land a b eq_refl). }
+  induction fuel as [| fuel IH]; intros a b; cbn [anded];
+    destruct (split t a low_bits) as [ha la] eqn:Ea; destruct (split t b low_bits) as [hb lb] eqn:Eb; try apply O.
+  destruct (known la) as [x |] eqn:Ka; [| apply O]. destruct (known lb) as [y |] eqn:Kb; [| apply O].
+  pose proof (known_rest _ _ _ _ _ Lb Ea Ka) as Rx. pose proof (known_rest _ _ _ _ _ Lb Eb Kb) as Ry.
+  apply known_value in Ka, Kb. apply split_value in Ea, Eb; try exact Lb.
+  destruct (bit_op_splits BitAnd Z.land (val ha) x (val hb) y 5 eq_refl ltac:(lia) Rx Ry) as [_ S].
+  change (2 ^ 5) with low_bits in S.
+  replace (val ha * low_bits + x) with (val a) in S by lia. replace (val hb * low_bits + y) with (val b) in S by lia.
+  set (high := match known ha with Some _ => _ | None => _ end).
+  assert (H : high ~> Z.land (val ha) (val hb)).
+  { unfold high. destruct (known ha) as [z |] eqn:Kz; [| apply IH]. destruct (known hb) as [w |] eqn:Kw; [| apply IH].
+    apply known_value in Kz, Kw. apply pure_gives. rewrite Kz, Kw. reflexivity. }
+  clearbody high. destruct high as [h f], H as [H1 H2]. split; [| exact H2]. cbn [fst] in *.
+  rewrite plus_value, scaled_value, const_value, H1, S. reflexivity.
+Qed.
+
 Lemma bitwise_gives o g a b : bit_op o = Some g -> bitwise t call o a b ~> g (val a) (val b).
 Proof.
-  intros B. unfold bitwise. destruct (known a); [rewrite (bit_op_commutes o g _ _ B) |]; apply cleared_gives, B.
+  intros B. destruct o; try discriminate; try (apply turned_gives, B). injection B as <-. apply anded_gives.
 Qed.
 
 (** ** The rest *)

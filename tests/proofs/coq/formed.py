@@ -237,6 +237,8 @@ class _Expression:
         if roll < 0.4:
             return self.apply("int", self.truth(depth - 1))
         op = draw.choice(("+", "-", "*", "/", "/", "/", "%", "%", "%", "<<", ">>", "&", "&", "|", "^", "min", "max"))
+        if op in ("&", "|", "^") and draw.random() < 0.4:  # both with low bits that are known
+            return self.apply(op, *(plus(scaled(self.sum(), 32), draw.choice(NUMBERS)) for _ in range(2)))
         known = draw.random() < (0.7 if op in ("/", "%", "<<", ">>", "&", "|", "^") else 0.2)
         return self.apply(op, self.integer(depth - 1), draw.choice(NUMBERS) if known else self.integer(depth - 1))
 
@@ -347,9 +349,12 @@ def _interval(ends: Interval) -> str:
 def mutants() -> Iterator[tuple[str, str, Callable[..., object]]]:
     """Methods of Atoms that are wrong on purpose: names, and what to put in their place."""
     floor, residue, quotient, zero, pair = Atoms.floor, Atoms.residue, Atoms.quotient, Atoms.zero, Atoms._pair
+    bitwise = Atoms._bitwise
     yield "floor_up", "floor", lambda self, a, k: floor(self, plus(a, k - 1), k)
     yield "residue_beside", "residue", lambda self, a, k: residue(self, plus(a, 1), k)
     down = lambda self, a, b: floor(self, a, b) if isinstance(b, int) and b > 0 else quotient(self, a, b)  # noqa: E731
     yield "quotient_down", "quotient", down
     yield "never_zero", "zero", lambda self, a: 0 if isinstance(a, Form) and a.const else zero(self, a)
+    all_kept = lambda self, op, a, b: bitwise(self, "|" if op == "&" and isinstance(b, Form) else op, a, b)  # noqa: E731
+    yield "all_kept", "_bitwise", all_kept
     yield "nearer", "_pair", lambda *args: (found := pair(*args)) and (found[0], max(found[0], found[1] - 1))
