@@ -31,7 +31,7 @@ from typing import Final
 from logic.comparisons import differences
 from logic.potentials import ELEMENT, Apply, Leaf, Poly, atom, atoms, element_of, leaves, of_expr, substitute, sym
 from logic.syntax import Expr, Op, Read, Var, show, subterms
-from logic.syntax import substitute as put
+from logic.syntax import substitute as substitute_expr
 
 BOUND: Final = "?i"
 """Names of the variables of contracts: this and their numbers."""
@@ -99,7 +99,7 @@ class Contract:
         used = set(re.findall(r"\w+", " ".join(texts)))
         letters = [letter for letter in "ijklmpqrstuvwxyz" if letter not in used]
         names = {f"{BOUND}{i}": letters[i] if i < len(letters) else f"{BOUND}{i}" for i in range(len(self.ranges))}
-        fact = show(put(self.fact, {name: Var(text) for name, text in names.items()}))
+        fact = show(substitute_expr(self.fact, {name: Var(text) for name, text in names.items()}))
         told = []
         for name, (low, high) in zip(names.values(), self.ranges, strict=True):
             ends = ("" if e is None else show(e) for e in (low, high))
@@ -138,9 +138,9 @@ class Contract:
 
     def instance(self, sign: str, terms: Sequence[Poly]) -> tuple[Poly, ...]:
         """A potential that is nonnegative at some indices, and those that have to be for that."""
-        put: dict[Leaf, Poly] = {Var(f"{BOUND}{i}"): t for i, t in enumerate(terms)}
+        at: dict[Leaf, Poly] = {Var(f"{BOUND}{i}"): t for i, t in enumerate(terms)}
         needs = (q for i, t in enumerate(terms) for q in self._within(i, t, 1))
-        return (substitute(self.quantities[sign], put), *needs)
+        return (substitute(self.quantities[sign], at), *needs)
 
     def telescope(self, sign: str, s: Poly, t: Poly) -> tuple[Poly, ...]:
         """The sum of what is nonnegative at s, s+1, .. t-1, where that is c*(A[i+1] - A[i]) + w, and then what has to
