@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import gcd, prod
@@ -243,6 +244,18 @@ def test_a_ring_may_begin_anywhere_in_a_unit(space: Any, row: tuple[int, ...]) -
         assert found >= truth
         if k * array.stride % (unit * banks) == 0 and r == 0 and array.offset + array.width <= array.stride:
             assert found <= recheck.at_indices(other, [(p, ()) for p in whole], range(1), 0)
+
+
+@pytest.mark.parametrize(
+    ("stride", "rest", "whole"),
+    [(4, 8, True), (4, 16, True), (4, 4, False), (12, 8, True), (12, Fraction(8, 3), False)],
+)
+def test_a_residue_is_told_from_whole_units_beside_it(stride: int, rest: Fraction | int, whole: bool) -> None:
+    """As exact as can be: d % 8 + r*n gives way to d + r*n, where each r is whole elements, and these whole sectors."""
+    array = recheck.Array("global", recheck.INT, stride, 0, 4, 32, 1)
+    d, more = recheck.single("var", "u"), recheck.single("param", "n") * rest
+    reduced = d - recheck.floor_of(d, 8) * 8 + more
+    assert recheck.unreduced(array, reduced) == ((d + more, (8, more)) if whole else (reduced, ()))
 
 
 TRUNCATED: Final = (
