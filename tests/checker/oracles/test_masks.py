@@ -5,6 +5,7 @@ masks and lanes.
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import product
 from typing import Any, Final
 
@@ -43,12 +44,15 @@ def context(block: Dim) -> Context:
     return Context(SIGMA, METRICS["sectors"], HARDWARE["nvidia"], Launch(block))
 
 
-def dearest(array: Array, e: Expr, blocks: tuple[tuple[int, int, int], ...], every: int = 1) -> int:
-    """The most that a warp of these blocks touches, at any of these values of parameters, or of one in so many."""
-    unit, banks = (32, 1) if array.space == "global" else (4, 32)
+Blocks = tuple[tuple[int, int, int], ...]
+
+
+@lru_cache(maxsize=2)
+def reached(e: Expr, blocks: Blocks, every: int = 1) -> frozenset[frozenset[int]]:
+    """The indices of each warp of these blocks, at any of these values of parameters, or at one in so many."""
     used = {t for t in subterms(e) if isinstance(t, Param)}
     values = [(SHIFTS if p == K else MASKS) if p in used else (0,) for p in (M, N, K)]
-    most = 0
+    found = set[frozenset[int]]()
     for block, (m, n, k) in product(blocks, (*product(*values),)[::every]):
         x, y, z = block
         for first in range(0, x * y * z, 32):
@@ -56,9 +60,15 @@ def dearest(array: Array, e: Expr, blocks: tuple[tuple[int, int, int], ...], eve
             stores: list[dict[Leaf, int]] = [
                 {Tid("x"): i % x, Tid("y"): i // x % y, Tid("z"): i // (x * y), M: m, N: n, K: k} for i in places
             ]
-            units = {4 * int(value_where(e, store) or 0) // unit for store in stores}
-            most = max(most, *Counter(u % banks for u in units).values())
-    return most
+            found.add(frozenset(int(value_where(e, store) or 0) for store in stores))
+    return frozenset(found)
+
+
+def dearest(array: Array, e: Expr, blocks: Blocks, every: int = 1) -> int:
+    """The most that such a warp touches."""
+    unit, banks = (32, 1) if array.space == "global" else (4, 32)
+    touched = ({4 * i // unit for i in warp} for warp in reached(e, blocks, every))
+    return max(n for units in touched for n in Counter(u % banks for u in units).values())
 
 
 def counted(array: str, e: Expr, block: Dim) -> int:
