@@ -107,6 +107,8 @@ RUN: dict[str, dict[int, int]] = {
     "if (apply([&](int i) { int r = s; return r + i; }, 2) == 3) A[0] = 1;": {0: 1},
     "int *p = B + 1; auto f = [=](int i) { return p[i] + w.q; }; A[0] = f(1);": {0: 103},
     "auto f = [&](int i) { s++; return i; }; A[0] = n && f(1); A[1] = s;": {0: 1, 1: 2},
+    # what is captured by reference is not looked at until the call
+    "A[0] = apply([&](int i) { return 10 * s + i; }, s++);": {0: 21},
 }  # fmt: skip
 
 
