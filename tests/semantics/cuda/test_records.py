@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from logic.syntax import show_stmt
 from semantics.cuda import CudaError, Reading
 from semantics.cuda.shim import in_shim
 from semantics.grid import run
@@ -472,6 +473,14 @@ def test_random_programs(read: Reader, program: list[tuple[Any, ...]], n: int) -
 def test_the_comparison_can_fail(read: Reader) -> None:
     wanted, found = both(read, [("copy", "p", "q")], 0, "p.x = q.x;")
     assert found != wanted
+
+
+@pytest.mark.parametrize(("align", "at_once"), [("", False), ("__align__(2)", True), ("__align__(4)", True)])
+def test_two_bytes_that_are_aligned_are_accessed_at_once(read: Reader, align: str, at_once: bool) -> None:
+    text = f"struct {align} Z {{ signed char x, y; }}; __global__ void k(Z *z, int n) {{ Z q = z[n]; z[0] = q; }}"
+    found = read(text)
+    assert show_stmt(found.kernel.body).count("z[n]") == (1 if at_once else 0)
+    assert any("is accessed at once" in note for note in found.notes) == at_once
 
 
 def test_a_constructor_of_a_header_is_called_unless_it_gives_each_field_its_value(
