@@ -8,9 +8,9 @@ threadIdx.x = warp * w + lane.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from math import gcd, inf, prod
 
@@ -35,7 +35,7 @@ guess, of ends, middles and powers of two, that can only let more lanes pass."""
 Leaf = Var | Param | Tid
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Lane:
     """A thread: its index in the block (None: unknown), its warp, and the values of locals found so far.
 
@@ -49,6 +49,9 @@ class Lane:
     known: dict[str, Number | None] = field(default_factory=dict)
     own: int | None = None
     number: int = 0
+
+
+At = Callable[[Lane], Number | None]
 
 
 def _solved(a: Expr, b: Expr) -> Iterator[tuple[Leaf, Expr]]:
@@ -139,6 +142,8 @@ class View:
         self.block_scope = context.scope == "block"
         self.atoms = Atoms()
         self._runs: dict[bool, list[list[Lane]]] = {}
+        self._at_place = cache(self._placed)
+        self._is_allowed = cache(lambda lane: all(self.value_at(f, lane) != 0 for f in self._facts))
         self._instead: dict[str, Number] = {}
         facts = facts_of(p, context, sigma)
         self._defs = _definitions(facts, self.x)
@@ -248,8 +253,8 @@ class View:
             self._runs[plane] = [row for row in map(self._allowed, rows) if row]
         return self._runs[plane]
 
-    def _at_place(self, place: Number, plane: bool) -> Lane:
-        """A thread at a place in a row, or a plane."""
+    def _placed(self, place: Number, plane: bool) -> Lane:
+        """A thread at a place in a row, or a plane; `_at_place` keeps them, as most are in many runs."""
         if not plane:
             return Lane({"x": place, "y": None, "z": None}, 0)
         y = self.atoms.atom(("tid", "y", place), 0)
@@ -257,7 +262,7 @@ class View:
 
     def _allowed(self, lanes: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
-        return [lane for lane in lanes if all(self.value_at(f, lane) != 0 for f in self._facts)]
+        return [lane for lane in lanes if self._is_allowed(lane)]
 
     def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
         """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many
@@ -479,23 +484,29 @@ class View:
 
     def count(self, what: What, array: str, index: Expr, span: int = 0) -> Count:
         """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
-        found = self._count(self.warps, what, array, index, span)
+        at = self._at(index)
+        found = self._count(self.warps, what, array, at, span)
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
         for plane in (False, True) if at_once else ():
             runs = self.runs(plane) if found.n > 1 else []
-            values = [self.value_at(index, lane) for run in runs for lane in run]
+            values = [at(lane) for run in runs for lane in run]
             if values and None not in values and not any(map(self._is_masked, self._keys(values[0]))):
-                whole = self._count(runs, what, array, index, span, found.n)
-                parts = self._in_parts(plane, what, array, index, span, min(found.n, whole.n))
+                whole = self._count(runs, what, array, at, span, found.n)
+                parts = self._in_parts(plane, what, array, at, span, min(found.n, whole.n))
                 return min(found, whole, parts, key=lambda count: count.n)
         return found
+
+    def _at(self, index: Expr) -> At:
+        """The value of an index at a lane, found once."""
+        return cache(lambda lane: self.value_at(index, lane))
 
     def count_case(self, what: What, array: str, index: Expr) -> Count:
         """The same for A[index], with less work where one warp of a row, whichever it is, touches no more than the
         first."""
         if self.in_rows and self.threads is not None:
+            at = self._at(index)
             some = self._shape()[:1], [self._row()]
-            first, row = (self._count(self._active(warps), what, array, index, 0) for warps in some)
+            first, row = (self._count(self._active(warps), what, array, at, 0) for warps in some)
             if row.n <= first.n:
                 return first
         return self.count(what, array, index)
@@ -512,18 +523,18 @@ class View:
         parts = [part for part in key if isinstance(part, Form)]
         return key[0] == "&" and len(parts) == 2 and any(("run", 1) in self._keys(part) for part in parts)
 
-    def _in_parts(self, plane: bool, what: What, array: str, index: Expr, span: int, less: int) -> Count:
+    def _in_parts(self, plane: bool, what: What, array: str, at: At, span: int, less: int) -> Count:
         """The same, by what the end of a row and the beginning of the next touch, each by itself: the end begins at a
         place of which all rests modulo a power of two are looked at, as far as the index tells them apart."""
         size, some = self.hardware.warp, self.atoms.atom(("run", 1), 0)
-        values = [self.value_at(index, self._at_place(plus(some, i), plane)) for i in (0, size - 1)]
+        values = [at(self._at_place(plus(some, i), plane)) for i in (0, size - 1)]
         modulus = max((k for v in values for name, k in self.atoms.hidden(v or 0) if name == "run"), default=1)
         first = scaled(self.atoms.atom(("run", modulus), 0), modulus)
         begin = [self._at_place(i, plane) for i in range(size)]
         ends = [[self._at_place(plus(first, rest + i), plane) for i in range(size)] for rest in range(modulus)]
 
         def touched(lanes: list[Lane]) -> int:
-            return self._count([active], what, array, index, span).n if (active := self._allowed(lanes)) else 0
+            return self._count([active], what, array, at, span).n if (active := self._allowed(lanes)) else 0
 
         most, last = 0, -1
         for n in range(size, 0, -1):
@@ -532,18 +543,16 @@ class View:
                 most, last = max(most, other + max(touched(end[:n]) for end in ends)), other
         return Count(most, "lanes", True)
 
-    def _count(
-        self, warps: list[list[Lane]], what: What, array: str, index: Expr, span: int, less: float = inf
-    ) -> Count:
-        """The same in some warps; whatever is no `less` may be more."""
+    def _count(self, warps: list[list[Lane]], what: What, array: str, at: At, span: int, less: float = inf) -> Count:
+        """The same in some warps, of an index that is `at` lanes; whatever is no `less` may be more."""
         seen: set[object] = set()
         most = Count(1, "lanes", False)
         here = self._array(array)
         each = span_count(what, here, self.hardware, span)
         for warp in warps:
-            values = [self.value_at(index, lane) for lane in warp]
+            values = [at(lane) for lane in warp]
             if None in values:
-                values = [self.value_at(index, _single(lane, i)) for i, lane in enumerate(warp)]
+                values = [at(_single(lane, i)) for i, lane in enumerate(warp)]
             numbered = ((lane.number, v) for lane, v in zip(warp, values, strict=True))
             phases = [values] if what == "MemReads" else by_phase(numbered, here.width, self.hardware)
             pattern = tuple((frozenset(part), part.count(None)) for part in phases)
