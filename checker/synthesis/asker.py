@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from checker.oracles import Oracles, Pace
+from checker.oracles import SOLVER_FREE, Oracles, Pace
 from checker.oracles.counts import What, one_access
-from logic.assertions import Context, Obligation, P, Verdict, X
+from logic.assertions import Context, Obligation, P, Proved, Unknown, Verdict, X
 from logic.syntax import Expr
 
 SOLVED: Final = 0.4
@@ -41,6 +41,9 @@ class Asker:
     asked as long as anybody is. Accesses that are `capped` cost what a warp can touch at most, without a question; of
     others solvers are asked only where a bound may be `backed` by their word: no certificate shows it. The first flow
     took the seconds `flowed`, before the start.
+
+    A solver's proof counts for nothing where nothing is `shown` to the second checker: a bound that rests on it is not
+    certified. `unshown` says whether there was one.
     """
 
     oracle: Oracles
@@ -54,6 +57,8 @@ class Asker:
     missing: bool = False
     capped: frozenset[Access] = frozenset()
     flowed: float = 0.0
+    shown: Callable[[Obligation, Context], bool] | None = None
+    unshown: bool = False
     _counting: bool = False
 
     def spent(self) -> float:
@@ -88,7 +93,12 @@ class Asker:
 
     def __call__(self, obligation: Obligation, context: Context) -> Verdict:
         with self.oracle.at(self._pace(needed=True)):
-            return self.oracle(obligation, context)
+            said = self.oracle(obligation, context)
+        solved = isinstance(said, Proved) and said.engine not in SOLVER_FREE
+        if not solved or self.shown is None or self.shown(obligation, context):
+            return said
+        self.unshown = True
+        return Unknown(said.engine, "no certificate shows it")
 
     def least(self, what: What, p: P, x: X, array: str, index: Expr, context: Context) -> int:
         """As the oracles' own; once there is no time, what a warp can touch at most."""

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from checker import kernel as trusted
 from checker import limits
+from checker.certificates.judge import decided
 from checker.certificates.seconded import Check, Prove, Remembered, Seconded, seconded, verdict
 from checker.kernel import INDICES, Claim, Ledger, Oracle
 from checker.oracles import Oracles
@@ -29,7 +30,7 @@ from checker.synthesis.walk import Point, Proof, Stuck, named
 from checker.synthesis.warps import END, alike, by_warps, cases_of, dearest, parts_by, told_apart
 from checker.synthesis.ways import Way, Ways
 from checker.synthesis.zones import parts
-from logic.assertions import AtMost, Context, P, Unknown
+from logic.assertions import AtMost, Context, Entails, Obligation, P, Uniform, Unknown
 from logic.contracts import elements_in
 from logic.derivation import Derivation
 from logic.metrics import Metric
@@ -175,8 +176,9 @@ class Searches:
         self._dark: set[Dark] = set()
         """Counts of accesses of which the second checker is left in the dark, whatever evidence was looked for."""
 
-        def named(*, plain: bool, blunt: bool = False) -> Finder:
-            asker = Asker(oracle, clock(), seconds / 2 if plain else seconds, clock, plain, blunt, backed)
+        def named(*, plain: bool, blunt: bool = False, solved: bool = False) -> Finder:
+            asker = Asker(oracle, clock(), seconds / 2 if plain or solved else seconds, clock, plain, blunt, backed)
+            asker.shown = None if backed or solved else self._shown
             search = Finder(outline, asker, hinted, engine, per, book)
             asker.start = clock()
             asker.flowed = asker.start - self._start
@@ -184,18 +186,28 @@ class Searches:
 
         self.named = cache(named)
 
+    def _shown(self, obligation: Obligation, context: Context) -> bool:
+        """Whether the second checker sees that an obligation holds, with the evidence that is found for it."""
+        alone = isinstance(obligation, Entails | Uniform | AtMost) and decided(obligation, None, context)
+        return alone or self._prove(obligation, context) is not None
+
     def begin(self, metric: Metric) -> None:
         """The first bound of a metric is looked for; `best` goes on from there."""
         self.named(plain=False).first(metric)
 
     def best(self, metric: Metric, capped: frozenset[Access] = frozenset()) -> Result:
-        """The bound that is found, in which `capped` accesses cost the most that they may."""
-        result = self._found(metric, False, capped)
-        again = result.q is None and result.hurried and not self.named(plain=False).hopeless(metric)
-        return self._found(metric, True, capped) if again else result
+        """The bound that is found, in which `capped` accesses cost the most that they may; if there is no other, one
+        that rests on what a solver says."""
+        search = self.named(plain=False)
+        result = self._found(metric, search, capped)
+        if result.q is None and result.hurried and not search.hopeless(metric):
+            result = self._found(metric, self.named(plain=True), capped)
+        if result.q is None and search.asker.unshown:
+            result = self._found(metric, self.named(plain=False, solved=True), capped)
+        return result
 
-    def _found(self, metric: Metric, plain: bool, capped: frozenset[Access] = frozenset()) -> Result:
-        search = self.named(plain=plain)
+    @staticmethod
+    def _found(metric: Metric, search: Finder, capped: frozenset[Access] = frozenset()) -> Result:
         search.asker.capped = capped
         return search(metric)
 
@@ -257,7 +269,7 @@ class Searches:
                 tried |= counts
                 best = self._judge(self.best(metric, tried))
                 counts = unverified_counts(best)
-            plain = self._found(metric, True)
+            plain = self._found(metric, self.named(plain=True))
             if best.verdict != "certified" or (plain.q is not None and best.q is not None and lower(plain.q, best.q)):
                 plain = plain if self._in_the_dark(plain) else self._judge(plain)
                 best = plain if plain.verdict == "certified" else best

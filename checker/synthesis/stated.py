@@ -3,8 +3,9 @@ for every block, one in which elements of arrays are told by contracts, one in f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Final
 
 from checker import kernel as trusted
@@ -51,19 +52,26 @@ from logic.syntax import BUILTINS, Op, Param
 def wherever(proof: Proof[Poly], context: Context, oracle: Oracle) -> Proof[Poly]:
     """The proof with a potential that holds for every warp and block, where one is as easily said: that of the first or
     last."""
+
+    def shown(path: Sequence[Poly]) -> bool:
+        steps = (AtLeast((), frozenset(), less, q) for q, less in pairwise(path))
+        return all(isinstance(oracle(step, context), Proved) for step in steps)
+
+    def by_terms(q: Poly, there: Mapping[Leaf, Poly]) -> list[Poly]:
+        """Each term by itself may be shown where all together are not."""
+        changes = (substitute(term, there) - term for term in (Poly((t,)) for t in q.terms))
+        return [*accumulate((change for change in changes if change != ZERO), initial=q)][1:]
+
     q = proof.pre.q
     for name in INDICES:
         index, size = Param(name), trusted.extent(name, context)
         for at in () if index in {leaf for a in elements_in([q]) for leaf in leaves(a.args[0])} else (ZERO, size - 1):
-            worst = substitute(q, {index: at})
-            enough = AtLeast((), frozenset(), worst, q)
-            if worst != q and isinstance(oracle(enough, context), Proved):
-                for m, c in q.terms if arithmetic_proof(enough, context) is None else ():  # one by one it may be shown
-                    term = Poly(((m, c),))
-                    q = q - term + substitute(term, {index: at})
-                    proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
-                q = worst
+            there: dict[Leaf, Poly] = {index: at}
+            ways = ([substitute(q, there)], by_terms(q, there))
+            path = next((way for way in ways if way[-1:] not in ([], [q]) and shown([q, *way])), [])
+            for q in path:
                 proof = weaken(proof, Point(proof.pre.p, q, proof.pre.x), proof.post)
+            if path:
                 break
     return proof
 

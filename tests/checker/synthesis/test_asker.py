@@ -336,7 +336,7 @@ def test_what_nobody_looked_at_is_not_known_to_be_open() -> None:
     ("body", "verdict", "asked"),
     [
         ("A[(tid.x + n * n) & 7] <- 1; S[(tid.x + n * n) & 3] <- 1;", "certified", 2),  # the first metric tells of A
-        ("if (n * n >= 0) { A[(tid.x + n * n) & 7] <- 1; } else { A[tid.x * 8] <- 2; }", "solver-backed", 2),
+        ("if (n * n >= 0) { A[(tid.x + n * n) & 7] <- 1; } else { A[tid.x * 8] <- 2; }", "certified", 1),
     ],
 )
 def test_what_else_is_open_is_asked(body: str, verdict: str, asked: int) -> None:
