@@ -40,8 +40,8 @@ MASKS: Final = (*range(-2, 32), 32, 45, 63, 64, 96, 127, 1 << 20, -33, -64)
 SHIFTS: Final = (-1, *range(9), 31, 70)
 
 
-def context(block: Dim) -> Context:
-    return Context(SIGMA, METRICS["sectors"], HARDWARE["nvidia"], Launch(block))
+def context(block: Dim, *assumed: Expr) -> Context:
+    return Context(SIGMA, METRICS["sectors"], HARDWARE["nvidia"], Launch(block, assumptions=assumed))
 
 
 Blocks = tuple[tuple[int, int, int], ...]
@@ -71,15 +71,15 @@ def dearest(array: Array, e: Expr, blocks: Blocks, every: int = 1) -> int:
     return max(n for units in touched for n in Counter(u % banks for u in units).values())
 
 
-def counted(array: str, e: Expr, block: Dim) -> int:
+def counted(array: str, e: Expr, block: Dim, *assumed: Expr) -> int:
     """What the oracle says it is at most."""
-    return Oracles()._count(WHAT[array], (), frozenset(), array, e, context(block)).n
+    return Oracles()._count(WHAT[array], (), frozenset(), array, e, context(block, *assumed)).n
 
 
-def shown(array: str, e: Expr, block: Dim, n: int) -> bool:
+def shown(array: str, e: Expr, block: Dim, n: int, *assumed: Expr) -> bool:
     """Whether the second checker sees that it is no more than n."""
     recheck.start()
-    to = judge(context(block))
+    to = judge(context(block, *assumed))
     index = frozen(e)
     return to.by_cases(
         facts(to, ()), frozenset(), index, lambda here: here.most(to.arrays[array], index, enough=n) <= n
@@ -137,6 +137,18 @@ def test_masks_where_rows_begin_anywhere_are_not_tried() -> None:
     assert counted("S", e, (None, None, None)) == 32
     assert not shown("S", e, (None, None, None), 31)
     assert recheck.MAX_WORK - recheck.Work.left < recheck.MAX_WORK // 100
+
+
+@pytest.mark.parametrize("size", ["32 * n + 16", "16 * n + 32", "n"])
+def test_a_warp_has_ends_of_rows_unless_rows_are_whole_warps(size: str) -> None:
+    """Where a row has 48 threads, the second warp has the end of one and the beginning of the next."""
+    rows = parse_expr(f"blockDim.x == {size}", SIGMA)
+    assert dearest(ARRAYS["G"], e := parse_expr("8 * (tid.y & 3)", SIGMA), ((48, 4, 1),)) == 2
+    assert counted("G", e, (None, 4, 1), rows) >= 2
+    assert not shown("G", e, (None, 4, 1), 1, rows)
+    rows = parse_expr("blockDim.x == 64 * n + 32", SIGMA)
+    assert counted("G", e, (None, 4, 1), rows) == 1
+    assert shown("G", e, (None, 4, 1), 1, rows)
 
 
 def test_a_mask_is_as_little_work_in_a_large_block() -> None:
