@@ -139,6 +139,16 @@ def test_what_is_remembered_is_not_taken_for_granted(monkeypatch: pytest.MonkeyP
         judge(name, refused, again=True)
 
 
+def test_what_rests_on_a_solver_is_remembered_where_nothing_else_changes() -> None:
+    """0 words in a bank cost as much as 1, so all that follows is as it was; but no lane has 0."""
+    name = "features/swizzle"
+    document, places = original(name)
+    route = next(at for at, old in places if at[0] == "derivation" and at[2:] == ("with", "n") and old == 1)
+    changed = mutant(document, route, 0)
+    assert quick(name).second(document).verdict == "valid"
+    assert quick(name).second(changed).verdict == recheck(signed(changed)).verdict == "solver-backed"
+
+
 def test_runs_refute_a_bound_that_is_too_small() -> None:
     for name in ("vectorAdd/sectors", "vectorAdd/divwarps", "addSub0/divwarps"):
         claim = quick(name).claim
