@@ -2,8 +2,9 @@
 
     python -m tests.bench.collection FOLDER [--seconds 30] [--jobs 2] [-I DIR] [-o PAGE.md] [-- OPTION ..]
 
-Every kernel of every source that no other includes is bounded under the four metrics, in a process of its own that is
-killed after so many seconds of processor time. OPTIONs go to `warpbound bound`: `-- --block 256`.
+Every kernel of every source that no other includes is bounded under the four metrics, each instance of a template in a
+process of its own that is killed after so many seconds of processor time. OPTIONs go to `warpbound bound`: `-- --block
+256`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from logic.metrics import METRICS
 from logic.source import SourceError
-from semantics.cuda import kernel_names
+from semantics.cuda import choices, kernel_names
 from tests.mutants.limited import limited, workers
 
 ADDRESSES: Final = 16 << 30
@@ -35,7 +36,7 @@ _INCLUDE: Final = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE
 @dataclass(frozen=True, slots=True)
 class Row:
     """What became of a kernel: the verdict of each metric, where it was read; else, in a word and in a sentence, why
-    not. Seconds are of processor time."""
+    not. Seconds are of processor time, of the instance that takes the longest."""
 
     file: str
     kernel: str
@@ -50,7 +51,7 @@ class Row:
     @property
     def certified(self) -> bool:
         """Every instance of it under every metric."""
-        return len(self.verdicts) % len(METRICS) == 0 and set(self.verdicts) == {"certified"}
+        return not self.why and len(self.verdicts) % len(METRICS) == 0 and set(self.verdicts) == {"certified"}
 
 
 def roots(folder: Path) -> list[Path]:
@@ -87,7 +88,28 @@ def _reached(path: Path, seen: dict[Path, None]) -> Iterable[Path]:
 
 
 def bounded(folder: Path, path: Path, kernel: str, seconds: int, options: Sequence[str]) -> Row:
-    """One kernel under the four metrics."""
+    """One kernel, each instance of it, under the four metrics."""
+    each = [_bounded(folder, path, name, seconds, options) for name in _instances(path, kernel, options)]
+    verdicts = tuple(verdict for row in each for verdict in row.verdicts)
+    why = next((row.why for row in each if row.why), "")
+    return replace(each[0], kernel=kernel, verdicts=verdicts, seconds=max(row.seconds for row in each), why=why)
+
+
+def _instances(path: Path, kernel: str, options: Sequence[str]) -> list[str]:
+    """What --kernel calls the instances of a kernel; its name where there are none, or that is not found out."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for option in ("-I", "-D"):
+        parser.add_argument(option, action="append", default=[])
+    given, _ = parser.parse_known_args(options)
+    try:
+        chosen = (c for c in choices(str(path), tuple(given.I), tuple(given.D)) if kernel in c.names)
+        found = [c.instantiate or c.kernel or c.name for c in chosen]
+    except SourceError:
+        found = []
+    return found or [kernel]
+
+
+def _bounded(folder: Path, path: Path, kernel: str, seconds: int, options: Sequence[str]) -> Row:
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         arguments = ["bound", str(path), "--kernel", kernel, "--format", "json", "-o", out.name, *options]
 
@@ -144,7 +166,7 @@ def page(rows: Sequence[Row]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Counts what of a collection of CUDA sources is read and certified.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seconds", type=int, default=30, help="of processor time a kernel (default: %(default)s)")
+    parser.add_argument("--seconds", type=int, default=30, help="of processor time an instance (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="(default: %(default)s)")
     parser.add_argument("-I", dest="includes", action="append", default=[], metavar="DIR")
     parser.add_argument("-o", dest="page", type=Path, metavar="PAGE.md")

@@ -30,3 +30,15 @@ def test_a_kernel_is_certified_and_another_refused(tmp_path: Path) -> None:
     assert text.startswith("3 kernels: 1 read (33.3 %), 1 certified under all metrics (33.3 %)")
     assert "| expected '..' | 1 |" in text
     assert "| x.cu | k |" not in text
+
+
+def test_each_instance_has_its_own_time_and_counts(tmp_path: Path) -> None:
+    path = tmp_path / "x.cu"
+    own = "template <int N> __global__ void t(int *A) { for (int i = 0; i < (N ? N : A[0]); i++) A[i * N] = 1; }\n"
+    path.write_text(f"namespace n {{ {own} }} void f(int *A) {{ n::t<2><<<1, 32>>>(A); n::t<3><<<1, 32>>>(A); }}\n")
+    found = bounded(tmp_path, path, "t", 20, [])
+    assert (found.kernel, found.certified, found.verdicts) == ("t", True, ("certified",) * 8)
+    path.write_text(path.read_text().replace("t<3>", "t<0>"))
+    found = bounded(tmp_path, path, "t", 20, [])
+    assert (found.read, found.certified, found.verdicts[:4]) == (True, False, ("certified",) * 4)
+    assert found.why.startswith("sectors: ")
