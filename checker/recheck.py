@@ -1369,6 +1369,10 @@ class Lanes:
         size = self.program.hardware["warp"]
         return [dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]
 
+    @cached_property
+    def row(self) -> list[list[Values]]:
+        return self._allowed([self._row()])
+
     def _ranked(self, warp: Potential, x: Potential, y: Potential, z: Potential) -> list[Values]:
         """A warp of which no more is known than that its threads are next to each other in the block: x + y*tid.y and
         so on is warp*size + i, whatever tid.y and tid.z are."""
@@ -1514,7 +1518,7 @@ class Lanes:
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
         if self.shape[0] and self.in_rows:  # one warp in a row is less work than all
-            most = self._most(array, index, window, enough, self._allowed([self._row()]))
+            most = self._most(array, index, window, enough, self.row)
             if most <= enough:
                 return most
         most = self._most(array, index, window, enough, self.warps)

@@ -142,8 +142,8 @@ class View:
         self.block_scope = context.scope == "block"
         self.atoms = Atoms()
         self._runs: dict[bool, list[list[Lane]]] = {}
-        self._at_place = cache(self._placed)
-        self._is_allowed = cache(lambda lane: all(self.value_at(f, lane) != 0 for f in self._facts))
+        self._placed: dict[tuple[Number, bool], Lane] = {}
+        self._passing: dict[Lane, bool] = {}
         self._instead: dict[str, Number] = {}
         facts = facts_of(p, context, sigma)
         self._defs = _definitions(facts, self.x)
@@ -253,16 +253,20 @@ class View:
             self._runs[plane] = [row for row in map(self._allowed, rows) if row]
         return self._runs[plane]
 
-    def _placed(self, place: Number, plane: bool) -> Lane:
-        """A thread at a place in a row, or a plane; `_at_place` keeps them, as most are in many runs."""
-        if not plane:
-            return Lane({"x": place, "y": None, "z": None}, 0)
-        y = self.atoms.atom(("tid", "y", place), 0)
-        return Lane({"x": minus(place, self.atoms.apply("*", (self.dims[0] or 0, y))), "y": y, "z": None}, 0)
+    def _at_place(self, place: Number, plane: bool) -> Lane:
+        """A thread at a place in a row, or a plane; most are in many runs, and are found once."""
+        if (place, plane) not in self._placed:
+            y = self.atoms.atom(("tid", "y", place), 0) if plane else None
+            x = place if y is None else minus(place, self.atoms.apply("*", (self.dims[0] or 0, y)))
+            self._placed[place, plane] = Lane({"x": x, "y": y, "z": None}, 0)
+        return self._placed[place, plane]
 
     def _allowed(self, lanes: list[Lane]) -> list[Lane]:
         """The lanes at which no conjunct of P is false."""
-        return [lane for lane in lanes if self._is_allowed(lane)]
+        for lane in lanes:
+            if lane not in self._passing:
+                self._passing[lane] = all(self.value_at(f, lane) != 0 for f in self._facts)
+        return [lane for lane in lanes if self._passing[lane]]
 
     def outside(self, index: Expr, length: int) -> tuple[Lane, int] | None:
         """A lane at which all of P is known to hold, and its index, if that is a number outside of an array of so many

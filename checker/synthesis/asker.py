@@ -67,8 +67,9 @@ class Asker:
 
     @property
     def late(self) -> bool:
-        """Whether nothing is to be begun that is not needed for a bound: it takes as long as the first flow did."""
-        return self.plain or self.spent() + self.flowed / (self.seconds or inf) >= SOLVED
+        """Whether nothing is to be begun that is not needed for a bound: it takes as long as the first flow, which is
+        over, did."""
+        return self.plain or self.spent() + 2 * self.flowed / (self.seconds or inf) >= SOLVED
 
     @property
     def over(self) -> bool:

@@ -269,7 +269,7 @@ def test_refused(refused: Callable[[str, str], None], body: str) -> None:
 
 COSTS = {
     # numbers that pointers are, and pointers that numbers are
-    "*(int *)((size_t)A + 4 * threadIdx.x) = 1;": 32,
+    "*(int *)((size_t)A + 4 * threadIdx.x) = 1;": 4,
     "size_t p = reinterpret_cast<uintptr_t>(&A[threadIdx.x]); *reinterpret_cast<int *>(p & ~size_t(3)) = 1;": 32,
     "if (((size_t)(A + n) & 15) == 0) A[threadIdx.x] = 1;": 4,
     # the pointer is shared by the warp: a sector for it, and five for 128 bytes that begin anywhere
