@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from unittest import mock
@@ -39,6 +40,21 @@ FAULTS: Final[dict[str, tuple[float, str, Any, int]]] = {
     "ranges one too long": (0.05, "logic.contracts.Contract._within", lambda self, i, t, _: _within(self, i, t, 0), 50),
 }
 """Faults: how many programs write to the array, what is wrong instead, and a case by which trials find it."""
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Oracles keep what they find by a fault: it would be known to the next test, and what was known hides a fault."""
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
+    for module in [module for name, module in sys.modules.items() if name.startswith("checker.oracles")]:
+        for kept in vars(module).values():
+            if hasattr(kept, "cache_clear"):
+                kept.cache_clear()
 
 
 @pytest.mark.parametrize("fault", FAULTS)
