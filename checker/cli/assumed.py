@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from checker.cli.options import (
     add_assume_option,
+    annotated,
     parse_dim,
     stated,
 )
@@ -19,6 +20,7 @@ from checker.notation.problem import OptionProblem
 if TYPE_CHECKING:
     from checker.notation.contracts import Contract as Stated
     from checker.oracles import Oracles
+    from checker.synthesis.outline import Outline
     from logic.assertions import Context, Dim, Launch
     from logic.contracts import Contract
     from logic.source import Loc
@@ -143,6 +145,25 @@ def told_of_launches(reading: Reading, context: Context, file: str) -> Reading:
         print(f"{place or file}: warning: {name}: {told}", file=sys.stderr)
         reading = replace(reading, remarks=tuple(dict.fromkeys((*reading.remarks, told))))
     return reading
+
+
+def as_launched(
+    args: argparse.Namespace, reading: Reading, context: Context, oracle: Oracles
+) -> tuple[Outline, Reading]:
+    """A kernel as it is for its launch, with its annotations and what contracts its reading takes for granted, and the
+    reading of that. Raises SourceError."""
+    from checker.refutation.contracts import granted
+    from checker.synthesis.outline import Outline
+    from logic.contracts import arrays_of
+    from logic.typing import check_kernel
+
+    reading = under(reading, context, oracle)
+    hints = annotated(args, reading.kernel)
+    reading = replace(reading, kernel=hints.kernel)
+    launch = replace(context.launch, contracts=granted(context.launch.contracts, reading))
+    sigma = replace(check_kernel(hints.kernel), stable=arrays_of(launch.contracts))
+    context = replace(context, sigma=sigma, launch=launch)
+    return Outline(hints.kernel, context, hints.body), told_of_launches(reading, context, args.file)
 
 
 def assumptions_about(texts: Sequence[str], sigma: Signature) -> list[str]:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.cli.assumed import (
+    as_launched,
     assumed_of_data,
     check_assumptions,
     facts_alone,
     launch_of,
-    told_of_launches,
-    under,
 )
 from checker.cli.options import (
     annotated,
@@ -64,8 +63,6 @@ def outlined(
 ) -> tuple[Outline, str | None, Reading]:
     """The kernel with its annotations, under the launch that these and the options describe; the metric that the
     annotations are for, None for all; and the kernel as it is for that launch. Raises SourceError."""
-    from checker.refutation.contracts import granted
-    from checker.synthesis.outline import Outline
     from logic.assertions import Context, conj
     from logic.contracts import arrays_of
     from logic.typing import check_kernel
@@ -82,15 +79,8 @@ def outlined(
     launch = replace(launch, assumptions=facts, contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
     check_assumptions(context, oracle)
-    reading = under(reading, context, oracle)
-    hints = annotated(args, reading.kernel)
-    reading = replace(reading, kernel=hints.kernel)
-    launch = replace(launch, contracts=granted(given, reading))
-    context = replace(
-        context, sigma=replace(check_kernel(hints.kernel), stable=arrays_of(launch.contracts)), launch=launch
-    )
-    reading = told_of_launches(reading, context, args.file)
-    return Outline(hints.kernel, context, hints.body), hints.metric.name if hints.metric else None, reading
+    outline, reading = as_launched(args, reading, context, oracle)
+    return outline, hints.metric.name if hints.metric else None, reading
 
 
 def with_hints(outline: Outline, result: Result, oracle: Oracles, args: argparse.Namespace) -> Result:

@@ -9,12 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from checker.cli.assumed import (
+    as_launched,
     assumed_of_data,
     check_assumptions,
     facts_alone,
     launch_of,
-    told_of_launches,
-    under,
     warn_of_data,
 )
 from checker.cli.checked import Judged, verdict_of
@@ -92,8 +91,6 @@ def exit_code(args: argparse.Namespace, judged: Judged, found: Finding | None) -
 def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tuple[str, ...]]:
     """The outline that the annotations of a CUDA source make, with what the options add to them, and what it was read
     under. Raises OptionProblem where the two contradict each other."""
-    from checker.refutation.contracts import granted
-    from checker.synthesis.outline import Outline
     from logic.assertions import Context, Launch, conj
     from logic.contracts import arrays_of
     from logic.typing import check_kernel
@@ -115,14 +112,8 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     )
     if args.assume:
         check_assumptions(context, oracle)
-    reading = under(reading, context, oracle)
-    given = annotated(args, reading.kernel)
-    launch = replace(launch, contracts=granted(stated, reading))
-    context = replace(
-        context, sigma=replace(check_kernel(given.kernel), stable=arrays_of(launch.contracts)), launch=launch
-    )
-    reading = told_of_launches(reading, context, path)
-    return Outline(given.kernel, context, given.body), reading.notes
+    outline, reading = as_launched(args, reading, context, oracle)
+    return outline, reading.notes
 
 
 def _metric(args: argparse.Namespace, given: Annotations, kernel: Kernel) -> Metric:

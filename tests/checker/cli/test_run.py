@@ -18,7 +18,6 @@ from logic.syntax import (
     FLOAT,
     INT,
     TRUE,
-    Array,
     Const,
     Decl,
     If,
@@ -35,16 +34,10 @@ from logic.syntax import (
 )
 from semantics.cuda import Reading
 from semantics.cuda.ranges import Types
+from tests.checker.cli.test_data import ARRAYS
 
 TID = Tid("x")
 COPY = Write("G", TID, Op("+", (Read("H", TID), Param("n"))))
-ARRAYS = {
-    "G": Array("G", "global", INT, 4),
-    "H": Array("H", "global", INT, 4),
-    "C": Array("C", "global", INT, 1),
-    "F": Array("F", "global", FLOAT, 4),
-    "B": Array("B", "global", BOOL, 1),
-}
 Run = Callable[..., int]
 
 
