@@ -1370,7 +1370,8 @@ class Lanes:
         return [dict(zip(TIDS, (i + size * first, ty, tz), strict=True)) for i in range(size)]
 
     @cached_property
-    def row(self) -> list[list[Values]]:
+    def any_row(self) -> list[list[Values]]:
+        """Such a warp, as P allows it."""
         return self._allowed([self._row()])
 
     def _ranked(self, warp: Potential, x: Potential, y: Potential, z: Potential) -> list[Values]:
@@ -1518,7 +1519,7 @@ class Lanes:
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
         if self.shape[0] and self.in_rows:  # one warp in a row is less work than all
-            most = self._most(array, index, window, enough, self.row)
+            most = self._most(array, index, window, enough, self.any_row)
             if most <= enough:
                 return most
         most = self._most(array, index, window, enough, self.warps)
