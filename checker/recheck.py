@@ -1518,8 +1518,8 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
-        if self.shape[0] and self.in_rows:  # one warp in a row is less work than all
-            most = self._most(array, index, window, enough, self.any_row)
+        if self.shape[0] and self.in_rows:  # a first look at one warp in a row is less work than all
+            most = self._most(array, index, window, LARGEST, self.any_row)
             if most <= enough:
                 return most
         most = self._most(array, index, window, enough, self.warps)
@@ -1729,14 +1729,19 @@ def jointly(array: Array, phases: Phases, most: int) -> int:
     if len(phases) < 2 or prod(period // c for c in factors.values()) > MAX_RESIDUES:
         return most
     rows = [({mono: array.stride * int(c) for mono, c in terms(phase)}, found) for phase, found in phases.items()]
-    here = cache(lambda i, shift: banks(array, rows[i][1].values(), shift))
-    worst = 0
+    here = cache(lambda i, shift: list(banks(array, rows[i][1].values(), shift).elements()))
+    shifts = set[tuple[int, ...]]()
     for residues in product(*(range(period // c) for c in factors.values())):
-        values, total = dict(zip(factors, residues, strict=True)), Counter[int]()
+        values = dict(zip(factors, residues, strict=True))
         spend(len(rows))
-        for i, (moved, _) in enumerate(rows):
-            total.update(here(i, sum(c * values[mono] for mono, c in moved.items()) % period))
-        worst = max([worst, *total.values()])
+        found = [sum(c * values[mono] for mono, c in moved.items()) for moved, _ in rows]
+        whole = found[0] - found[0] % array.unit  # by which all together move to other banks, as many to each
+        shifts.add(tuple((shift - whole) % period for shift in found))
+    worst = 0
+    for shift in shifts:
+        units = [unit for i, by in enumerate(shift) for unit in here(i, by)]
+        spend(len(units) // 8)
+        worst = max([worst, *Counter(units).values()])
     return min(worst, most)
 
 

@@ -322,7 +322,7 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
     period = hw.sector if what == "MemReads" else hw.banks * hw.word
     if len(groups) == 1 and what == "Conflicts":
         period = hw.word
-    shifts = _shifts(groups, array.stride, period, atoms)
+    shifts = _shifts(groups, array.stride, period, hw.sector if what == "MemReads" else hw.word, atoms)
     if shifts is None:
         known = sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
         return known if what == "MemReads" else min(known, _by_class(groups, array, hw) or known)
@@ -381,8 +381,9 @@ def _touched_banks(addresses: list[int], width: int, hw: Hardware) -> Counter[in
     return Counter(w % hw.banks for w in touched(addresses, width, hw.word))
 
 
-def _shifts(groups: Groups, stride: int, period: int, atoms: Atoms) -> Iterable[tuple[int, ...]] | None:
-    """Every way in which the unknowns can shift the rows' addresses modulo `period`; None for too many."""
+def _shifts(groups: Groups, stride: int, period: int, unit: int, atoms: Atoms) -> Iterable[tuple[int, ...]] | None:
+    """Every way in which the unknowns can shift the rows' addresses modulo `period`; None for too many. Ways that move
+    several rows together by a number of units touch the same, in other banks, and are one."""
     coefficients: dict[Mono, int] = {}
     for terms in groups:
         for m, c in terms:
@@ -398,7 +399,9 @@ def _shifts(groups: Groups, stride: int, period: int, atoms: Atoms) -> Iterable[
     if prod(map(len, values)) > MAX_COMBINATIONS:
         return None
     place = {m: i for i, m in enumerate(coefficients)}
-    return (
-        tuple(stride * sum(c * chosen[place[m]] for m, c in terms) % period for terms in groups)
-        for chosen in product(*values)
-    )
+    moves: dict[tuple[int, ...], None] = {}
+    for chosen in product(*values):
+        found = [stride * sum(c * chosen[place[m]] for m, c in terms) for terms in groups]
+        whole = found[0] - found[0] % unit if len(groups) > 1 else 0
+        moves[tuple((shift - whole) % period for shift in found)] = None
+    return moves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from checker.cli import main
 from checker.oracles import lp, lra
 from checker.oracles.programs import Program, Row
+from checker.synthesis import search
 from logic.polynomials import Rational
 from tests.examples import examples
 
@@ -84,27 +86,14 @@ def test_no_answer_in_time_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None
     assert lra.solve(p) is None
 
 
-def proofs_only(solve: Callable[..., dict[str, Rational] | None]) -> Callable[..., dict[str, Rational] | None]:
-    """A solver that arithmetic proofs may use, and the search may not."""
+def recorder(solve: Solve, into: list[Program]) -> SimpleNamespace:
+    """An engine, for the search alone, that keeps the programs; arithmetic proofs are looked for as ever."""
 
-    def solved(p: Program, again: bool = True) -> dict[str, Rational] | None:
-        assert not again
-        return solve(p, again=False)
-
-    return solved
-
-
-def recorder(solve: Solve, into: list[Program]) -> Solve:
-    """A search's solver that keeps the programs; arithmetic proofs are looked for as ever."""
-    proves = lp.solve
-
-    def recorded(p: Program, again: bool = True) -> dict[str, Rational] | None:
-        if not again:
-            return proves(p, again=False)
+    def recorded(p: Program) -> dict[str, Rational] | None:
         into.append(p)
         return solve(p)
 
-    return recorded
+    return SimpleNamespace(solve=recorded)
 
 
 @pytest.mark.parametrize(
@@ -123,21 +112,20 @@ def test_the_search_by_either_engine(
 ) -> None:
     """`bound --search smt` certifies a bound without the other engine, and no program has a better optimum by it."""
     programs: list[Program] = []
-    ours, other = lra.solve, lp.solve
-    monkeypatch.setattr(lra, "solve", recorder(ours, programs))
-    monkeypatch.setattr(lp, "solve", proofs_only(other))
+    monkeypatch.setattr(search, "lra", recorder(lra.solve, programs))
+    monkeypatch.setattr(search, "lp", SimpleNamespace(solve=pytest.fail))
     arguments = ["bound", f"proofs/{kernel}/kernel.cu", "--metric", "sectors", "--block", "32"]
     assert main([*arguments, "--search", "smt"]) == 0, capsys.readouterr()
     assert bool(programs) == loops
     for p in programs:
-        best = cost(p, ours(p))
+        best = cost(p, lra.solve(p))
         assert best is not None
-        assert best == cost(p, other(p))
+        assert best == cost(p, lp.solve(p))
 
 
 def test_the_other_engine_is_the_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     programs: list[Program] = []
-    monkeypatch.setattr(lp, "solve", recorder(lp.solve, programs))
-    monkeypatch.setattr(lra, "solve", pytest.fail)
+    monkeypatch.setattr(search, "lp", recorder(lp.solve, programs))
+    monkeypatch.setattr(search, "lra", SimpleNamespace(solve=pytest.fail))
     assert main(["bound", "proofs/addSub0/kernel.cu", "--metric", "sectors", "--block", "32"]) == 0, capsys.readouterr()
     assert programs
