@@ -68,6 +68,7 @@ MAX_ASSUMED: Final = 1 << 8  # facts about a launch, each of which is looked at 
 MAX_RESIDUES: Final = 1 << 12  # that unknown parts of an index have together
 MAX_SPAN: Final = 1 << 10  # of the indices that a lane may have, to be tried one by one
 LOW: Final = 1 << 5  # the bits of a & b, a ^ b and a | b below are told from the others
+FEW_WARPS: Final = 1 << 2  # of a block, that are less work than one that stands for all
 MAX_WAYS: Final = 1 << 6  # that indices have together, by the sides of each max(0, .)
 MAX_LANE_TERMS: Final = 64  # a lane's value that has more is not known
 SHOWN: Final = 200  # characters of what is not verified, and of what is given there
@@ -219,7 +220,8 @@ def frozen(value: Json) -> Json:
     """JSON with tuples for lists."""
     if isinstance(value, dict):
         return {name: frozen(part) for name, part in value.items()}
-    return tuple(map(frozen, value)) if isinstance(value, list) else value
+    nested = list, dict
+    return tuple([frozen(v) if isinstance(v, nested) else v for v in value]) if isinstance(value, list) else value
 
 
 # --- potentials -------------------------------------------------------------------------------------------------------
@@ -1518,8 +1520,9 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
-        if self.shape[0] and self.in_rows:  # a first look at one warp in a row is less work than all
-            most = self._most(array, index, window, LARGEST, self.any_row)
+        told = any(WARP in here for _, here in self.local)  # P tells warps apart, and may say more of any one
+        if self.shape[0] and self.in_rows and (told or len(self.shape[1]) > FEW_WARPS):
+            most = self._most(array, index, window, enough if told else LARGEST, self.any_row)
             if most <= enough:
                 return most
         most = self._most(array, index, window, enough, self.warps)
@@ -1932,7 +1935,8 @@ class Checker(Program):
         named = [*self.leaves, *((array.space, name) for name, array in self.arrays.items())]
         for letter, kind in (("x", "var"), ("p", "param"), ("a", "tid"), ("G", "global"), ("S", "shared")):
             self.shapes[letter] = frozenset(name for what, name in named if what == kind)
-        self.shapes |= {"A": self.shapes["G"] | self.shapes["S"], "X": [self.shapes["x"]]}
+        self.shapes |= {"A": self.shapes["G"] | self.shapes["S"]}
+        self.name_set: Callable[[Json], Names] = cache(self._name_set)
         self.tables: dict[str, list[Any]] = {}
         self.sizes: dict[str, list[int]] = {}
         readers: tuple[Callable[[Json], Any], ...] = self.expression, self.potential, self._assertion, self._statement
@@ -1952,12 +1956,17 @@ class Checker(Program):
             spend(sizes[value])  # to be compared, and looked up
             want(kind != "k" or found[0] == "const", f"{letter} has to be a literal")
             return found
-        fitted(value, self.shapes[kind], letter)
         if kind == "X":
-            spend(len(value))
-            want(list(value) == sorted(set(value)), f"{letter} is not sorted")
-            return frozenset(value)
+            spend(len(fitted(value, tuple, letter)))
+            return self.name_set(value)
+        fitted(value, self.shapes[kind], letter)
         return rational(value) if kind in "Cc" else value
+
+    def _name_set(self, value: Json) -> Names:
+        """X, from the list of its names in order."""
+        fitted(value, [self.shapes["x"]], "X")
+        want(list(value) == sorted(set(value)), "X is not sorted")
+        return frozenset(value)
 
     def _assertion(self, row: Json) -> Facts:
         return self.conj([self.conjunct(self.letter_value("e", i)) for i in row])

@@ -1661,6 +1661,28 @@ def test_what_lanes_are_worth_depends_on_no_order_of_questions() -> None:
     assert found[e(("%", ("-", "n", "m"), 3))] == found[e(("%", ("-", "m", "n"), 3))] * -1
 
 
+HALVES: Final = ("-", ("*", 2, "t"), ("*", 127, ("/", "t", 64)))  # even columns by the first 64 threads, then odd ones
+COLUMN: Final = ("+", ("/", ("+", HALVES, 2), 2), ("*", 752, ("&", HALVES, 1)))
+
+
+@pytest.mark.parametrize(("threads", "steps"), [(128, 20_000), (512, 120_000)])
+def test_warps_in_numbers_are_less_work_than_one_that_stands_for_all(threads: int, steps: int) -> None:
+    """Of the one that stands for all, nested quotients are unknown: that took 620,000 steps."""
+    view = lanes(block=[threads, 1, 1])
+    before = recheck.Work.left
+    assert view.most(view.program.arrays["S"], e(COLUMN), enough=1) <= 1 + (threads > 128)
+    assert before - recheck.Work.left < steps
+
+
+@pytest.mark.parametrize("threads", [64, 512])
+def test_what_tells_warps_apart_is_known_of_the_one_that_stands_for_all(threads: int) -> None:
+    """Where n - 32*warp.index is at most 8, so are the lanes below n, whichever warp it is."""
+    made = program(block=[threads, 1, 1])
+    end = ("op", "-", ("param", "n"), ("op", "*", ("const", recheck.INT, 32), recheck.WARP))
+    few = made.conj([e(("<", "t", "n")), ("op", "<=", end, ("const", recheck.INT, 8))])
+    assert Lanes(made, few, frozenset()).most(made.arrays["G"], e("t"), enough=1) == 1
+
+
 def test_a_local_may_be_called_like_an_axis() -> None:
     """X = {x} says nothing about tid.x."""
     made = program()
