@@ -23,6 +23,13 @@ LARGE: Final = 2**30
 """Coefficients of facts such as x < 2^32, in whose company those of others are as small as HiGHS's errors."""
 
 
+SECONDS: Final = 30.0
+"""The limit of time of one question to HiGHS."""
+
+SCALE: Final = -20
+"""The power of two that objectives are multiplied by where HiGHS fails: one of sizes of 10^9 is beyond its presolve."""
+
+
 def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
     """A solution in exact fractions, or None where the program has none (or no engine could tell).
 
@@ -111,7 +118,8 @@ def silent() -> Highs:
 
 
 def _basis(program: Program, names: list[str]) -> list[str] | None:
-    """The basic variables of an optimal vertex, by HiGHS; None where it does not report one."""
+    """The basic variables of an optimal vertex, by HiGHS; None where it does not report one. Where it ends in an error,
+    it is asked again, with a smaller objective and then as the program stands."""
     try:
         return _optimal(program, names)
     except OverflowError:  # a number that no float can hold
@@ -140,12 +148,17 @@ def _optimal(program: Program, names: list[str]) -> list[str] | None:
     lp.a_matrix_.start_ = np.array(starts, dtype=np.int32)
     lp.a_matrix_.index_ = np.array(indices, dtype=np.int32)
     lp.a_matrix_.value_ = np.array(values)
-    solver = silent()
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("time_limit", 30.0)
-    solver.passModel(lp)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    statuses = highspy.HighsModelStatus
+    for options in (), (("user_objective_scale", SCALE),), (("presolve", "off"),):
+        solver = silent()
+        for name, value in (("threads", 1), ("time_limit", SECONDS), *options):
+            solver.setOptionValue(name, value)
+        solver.passModel(lp)
+        solver.run()
+        said = solver.getModelStatus()
+        if said not in (statuses.kSolveError, statuses.kNotset, statuses.kUnknown, statuses.kPostsolveError):
+            break
+    if said != statuses.kOptimal:
         return None
     status = solver.getBasis().col_status
     return [n for n, s in zip(names, status, strict=True) if s == highspy.HighsBasisStatus.kBasic]

@@ -165,6 +165,40 @@ def test_limits_of_integers_are_left_out_where_floats_mistake_them(monkeypatch: 
     assert lp.solve(program([([2**32, -1], 2**32 - 5), ([1, 0], 1)], [1, 1])) == {"x0": 1, "x1": 5}
 
 
+@pytest.mark.parametrize("failures", range(4))
+@pytest.mark.parametrize("failure", ["kSolveError", "kNotset"])
+def test_where_highs_fails_it_is_asked_again(failures: int, failure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its presolve ends in an error where an objective has coefficients of 10^9: that is no answer."""
+    asked: list[int] = []
+    silent = lp.silent
+
+    def failing() -> highspy.Highs:
+        solver = silent()
+        asked.append(len(asked))
+        if len(asked) <= failures:
+            monkeypatch.setattr(solver, "getModelStatus", lambda: getattr(highspy.HighsModelStatus, failure))
+        return solver
+
+    monkeypatch.setattr(lp, "silent", failing)
+    p = program([([1, 1, 0, 0], 1)], [3 * 10**9, 1, 0, 0])
+    assert lp._basis(p, p.variables()) == (["x1"] if failures < 3 else None)
+    assert len(asked) == min(failures + 1, 3)
+
+
+def test_that_there_is_no_solution_is_an_answer_of_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    silent = lp.silent
+
+    def counting() -> highspy.Highs:
+        asked.append(True)
+        return silent()
+
+    monkeypatch.setattr(lp, "silent", counting)
+    p = program([([1, 1], -1)], [1, 1])
+    assert lp._basis(p, p.variables()) is None
+    assert asked == [True]
+
+
 def test_feasible_is_exact() -> None:
     p = program([([3, 0, 0, 0], 1)], [1, 0, 0, 0])
     assert lp.feasible(p, {"x0": F(1, 3)})
