@@ -764,6 +764,7 @@ class Program:
         want(len(rows) <= MAX_ASSUMED, "there are too many contracts")
         self.contracts = [self._contract(*row) for row in rows]
         self.normal = lru_cache(1 << 12)(self._normal)  # from here on: contracts say what is opaque
+        self.named_in: Callable[[Expr], frozenset[Expr]] = lru_cache(1 << 12)(lambda e: frozenset(mentions(e, "var")))
         self.conjunct: Callable[[Expr], Expr] = lru_cache(1 << 12)(partial(self.condition, "a conjunct"))
         self.launch = self._launch_facts(**document["launch"])
 
@@ -952,7 +953,8 @@ class Program:
     def assigned(self, p: Facts, var: str, e: Expr) -> Facts:
         """P[x <- e]"""
         value = self.abstract(e)
-        return self.conj(self.replace_part(t, ("var", var), value) for t in p)
+        leaf = "var", var
+        return self.conj(self.replace_part(t, leaf, value) if leaf in self.named_in(t) else t for t in p)
 
     def replace_part(self, e: Expr, part: Expr, new: Expr) -> Expr:
         """e with something else in the place of a part."""
@@ -1220,7 +1222,7 @@ class Lanes:
 
     def _define(self, definitions: list[tuple[Atom, Potential]], shared: set[Atom]) -> None:
         """The values of leaves by their definitions, each as soon as all in it is known; what all share and nothing
-        defines is what it is, and tid after that, but for the one place along an axis of size 1."""
+        defines is what it is, said or not, and tid after that, but for the one place along an axis of size 1."""
         lacking = [set(leaves(p)) for _, p in definitions]
         users: dict[Atom, list[int]] = {}
         for i, lacks in enumerate(lacking):
@@ -1245,7 +1247,8 @@ class Lanes:
         settle()
         for axis in (a for a in AXES if self.known.get(("param", f"gridDim.{a}")) == 1):
             learn(("param", f"blockIdx.{axis}"), 0)
-        for leaf in sorted(shared - defined - self.known.keys()):
+        mentioned = {leaf for leaf in shared - defined if leaf in users or leaf[0] == "param"}
+        for leaf in sorted(mentioned - self.known.keys()):
             learn(leaf, single(*leaf))
         settle()
         for axis in (a for a in AXES if self.known.get(("param", f"blockDim.{a}")) == 1):
@@ -1469,11 +1472,15 @@ class Lanes:
                 place = tuple(thread[leaf] if leaf in thread else single(*leaf) for leaf in inside)
                 if place not in seen:
                     v = self.value_at(p, thread, normal)
-                    own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and a not in self.known)]
+                    own = [a for a in atoms(v) if a[0] == "unknown" or (a[0] == "var" and not self._alike(a))]
                     seen[place] = v, own
                 v, own = seen[place]
                 found.append(self.value_at(v, {a: single(*a, i) for a in own}, normal) if own else v)
             yield found
+
+    def _alike(self, leaf: Atom) -> bool:
+        """Whether a leaf is the same for all."""
+        return leaf in self.known or leaf in self.shared
 
     def parts(self, e: Expr) -> Iterator[list[Expr]]:
         """Cases of which one holds, for something in e that all threads share: each place of the block along an axis of

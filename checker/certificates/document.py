@@ -118,13 +118,13 @@ def _digest(text: str) -> str:
 
 @dataclass(slots=True)
 class _Table:
-    """Terms by their text, each once, in order of first use."""
+    """Terms by what JSON says of them, each once, in order of first use."""
 
     rows: list[Json] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
 
     def add(self, row: Json) -> int:
-        key = canonical({"": row})
+        key = repr(row)  # lists of texts and numbers, and true is not 1
         if key not in self.index:
             self.index[key] = len(self.rows)
             self.rows.append(row)
@@ -140,6 +140,7 @@ class _Writer:
     known: dict[int, tuple[object, int]] = field(default_factory=dict)
     """The numbers of terms by their ids; an entry keeps its term alive, so that its id stays its own. Equal terms need
     not have one text: true is 1."""
+    names: dict[frozenset[str], Json] = field(default_factory=dict)
     nodes: list[Json] = field(default_factory=list)
 
     def _once(self, term: _T, put: Callable[[_T], int]) -> int:
@@ -179,6 +180,11 @@ class _Writer:
             case While(e, body):
                 return ["while", self.expression(e), self.statement(body)]
 
+    def _names(self, x: frozenset[str]) -> Json:
+        if x not in self.names:
+            self.names[x] = sorted(x)
+        return self.names[x]
+
     def letter_value(self, letter: str, value: Value) -> Json:
         match kind(letter):
             case "assertion":
@@ -186,7 +192,7 @@ class _Writer:
             case "potential":
                 return self.potential(cast(Poly, value))
             case "variables":
-                return sorted(cast(frozenset[str], value))
+                return self._names(cast(frozenset[str], value))
             case "statement":
                 return self.statement(cast(Stmt, value))
             case "expression" | "literal":
