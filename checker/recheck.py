@@ -1527,15 +1527,15 @@ class Lanes:
         """The most sectors, or words in one bank, that the lanes of one warp can touch, each at an index that is some
         of so much more than this one; in phases 1, and what each has beyond 1. Not much work is done to show less than
         enough, nor after more than that was found."""
+        v = self.value_at(self.program.worth(index), self.known, self.together)
+        masks = [a[2:] for a in atoms(v) if a[:2] == BITS[0] and leaves(single(*a)) & {*TIDS}]
         told = any(WARP in here for _, here in self.local)  # P tells warps apart, and may say more of any one
-        if self.shape[0] and self.in_rows and (told or len(self.shape[1]) > FEW_WARPS):
+        if self.shape[0] and self.in_rows and (told or masks or len(self.shape[1]) > FEW_WARPS):
             most = self._most(array, index, window, enough if told else LARGEST, self.any_row)
             if most <= enough:
                 return most
         most = self._most(array, index, window, enough, self.warps)
-        v = self.value_at(self.program.worth(index), self.known, self.together)
         known = leaves(v) <= (self.shared | {*TIDS[:2]}) - {WARP} and all(atom[0] != "unknown" for atom in atoms(v))
-        masks = [a[2:] for a in atoms(v) if a[:2] == BITS[0] and leaves(single(*a)) & {*TIDS}]
         known = known and all(isinstance(p, int) or isinstance(q, int) for p, q in masks)  # or too many cases
         if not known or self.shape[0] or self.in_rows or array.lanes < self.program.hardware["warp"]:
             return most

@@ -405,7 +405,8 @@ class Oracles:
         found = plain
         for start, span in windows(index, p, x, context, min(MAX_SPAN, plain.n * unit // here.stride)):
             least = min(span + 1, (span * here.stride + here.width - 1) // unit + 1)  # of one lane's
-            n = found.n if least >= found.n else view.count(what, array, prepared(start, view.sigma)[0], span).n
+            n, e = found.n, prepared(start, view.sigma)[0]
+            n = n if least >= n else view.count(what, array, e, span, n).n
             if n < found.n:
                 found = Count(n, "lanes", True)
         return found

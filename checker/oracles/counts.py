@@ -398,10 +398,18 @@ def _shifts(groups: Groups, stride: int, period: int, unit: int, atoms: Atoms) -
         values.append(range(low, high + 1) if few and low is not None and high is not None else range(size))
     if prod(map(len, values)) > MAX_COMBINATIONS:
         return None
-    place = {m: i for i, m in enumerate(coefficients)}
-    moves: dict[tuple[int, ...], None] = {}
-    for chosen in product(*values):
+    return _moves(groups, stride, period, unit, dict(zip(coefficients, values, strict=True)))
+
+
+def _moves(
+    groups: Groups, stride: int, period: int, unit: int, values: Mapping[Mono, range]
+) -> Iterator[tuple[int, ...]]:
+    seen: set[tuple[int, ...]] = set()
+    place = {m: i for i, m in enumerate(values)}
+    for chosen in product(*values.values()):
         found = [stride * sum(c * chosen[place[m]] for m, c in terms) for terms in groups]
         whole = found[0] - found[0] % unit if len(groups) > 1 else 0
-        moves[tuple((shift - whole) % period for shift in found)] = None
-    return moves
+        move = tuple([(shift - whole) % period for shift in found])
+        if move not in seen:
+            seen.add(move)
+            yield move

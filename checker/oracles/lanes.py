@@ -486,16 +486,17 @@ class View:
         names = {name for _, name in self._leaves()} & {*self.sigma.locals, *self.sigma.params}
         return min(((name, k) for name, k in found.items() if name in names), default=("", 1))
 
-    def count(self, what: What, array: str, index: Expr, span: int = 0) -> Count:
-        """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it."""
+    def count(self, what: What, array: str, index: Expr, span: int = 0, less: float = inf) -> Count:
+        """The most sectors, or words in one bank, that one warp can touch in A[index], or up to `span` beyond it; what
+        is no `less` may be more, and is found with less work."""
         at = self._at(index)
-        found = self._count(self.warps, what, array, at, span)
+        found = self._count(self.warps, what, array, at, span, less)
         at_once = what == "MemReads" or lanes_at_once(self._array(array).width, self.hardware) >= self.hardware.warp
         for plane in (False, True) if at_once else ():
             runs = self.runs(plane) if found.n > 1 else []
             values = [at(lane) for run in runs for lane in run]
             if values and None not in values and not any(map(self._is_masked, self._keys(values[0]))):
-                whole = self._count(runs, what, array, at, span, found.n)
+                whole = self._count(runs, what, array, at, span, min(found.n, less))
                 parts = self._in_parts(plane, what, array, at, span, min(found.n, whole.n))
                 return min(found, whole, parts, key=lambda count: count.n)
         return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 from hypothesis import assume, given, settings
@@ -16,6 +17,8 @@ from checker.certificates.judge import facts, frozen, judge
 from checker.notation import parse_expr
 from checker.oracles import Oracles
 from checker.oracles.counts import What
+from checker.oracles.lanes import View
+from checker.oracles.terms import prepared
 from logic.assertions import Context, Launch, P
 from logic.facts import value_where
 from logic.metrics import HARDWARE, METRICS
@@ -148,3 +151,16 @@ def test_random_indices(e: Expr, few: bool) -> None:
 
 def _leaves(e: Expr) -> list[Expr]:
     return [part for a in e.args for part in _leaves(a)] if isinstance(e, Op) else [e]
+
+
+@pytest.mark.parametrize("block", [(None, None, 1), (64, 1, 1)])
+@pytest.mark.parametrize("index", ["tid.x", "3 * tid.x + n", "8 * (tid.x / 4)"])
+def test_a_count_that_is_no_less_may_stop_early(index: str, block: tuple[int | None, int | None, int | None]) -> None:
+    """Of less than was asked for it is the count; else it is as much as that, or more, and not the count."""
+    e, context = prepared(parse_expr(index, SIGMA), SIGMA)[0], replace(CONTEXT, launch=Launch(block))
+    for what, array, span in product(get_args(What), "GS", (0, 5)):
+        view = View((), frozenset(), context, SIGMA)
+        most = view.count(what, array, e, span).n
+        for less in {2, most, most + 1}:
+            found = view.count(what, array, e, span, less).n
+            assert found == most if most < less else found >= less
