@@ -75,6 +75,9 @@ MAX_EXPONENT: Final = 50
 MAX_KEPT: Final = 2**14
 """Linear programs whose solutions are kept: two of three are asked for again, by other questions."""
 
+MAX_LISTS: Final = 2**9
+"""How many lists of products of facts are kept."""
+
 NEVER: Final = Op("<", (Const(0), Const(0)))
 """The goal of a contradiction: what the second checker is shown besides, and then sees everything."""
 
@@ -470,7 +473,7 @@ def _split(on: Poly, goal: Poly, have: list[Fact], cases: int, depth: int, done:
 
 def _after(have: list[Fact], on: Poly, value: Poly) -> list[Fact]:
     """The facts with the value of max(0, on) in its place."""
-    return [replace(f, poly=replaced(f.poly, on, value)) for f in have]
+    return [f if (p := replaced(f.poly, on, value)) is f.poly else replace(f, poly=p) for f in have]
 
 
 def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
@@ -506,9 +509,17 @@ def _relevant(goal: Poly, have: list[Fact]) -> list[Fact]:
 
 
 def _lawful(a: Apply, have: tuple[Fact, ...]) -> Iterator[Fact]:
-    """The facts by laws on an operator's value, as far as other facts show what is needed."""
+    """The facts by laws on an operator's value, as far as other facts show what is needed: each is looked for once, and
+    not that p is at most 0 where it is known to be at least that."""
+    found: dict[Poly, Json] = {}
+
+    def because_of(need: Poly) -> Json:
+        if need not in found:
+            found[need] = None if found.get(need * -1) is not None else _sooner(need, have)
+        return found[need]
+
     for name, poly, needs in laws(a):
-        because = [_sooner(need, have) for need in needs]
+        because = [because_of(need) for need in needs]
         if None not in because:
             yield Fact(poly, ["law", a.op, name, *map(potential, a.args), because])
 
@@ -522,9 +533,12 @@ def _sooner(goal: Poly, have: Iterable[Fact]) -> Json:
         about = [f for f in have if near.intersection(leaves(f.poly))]
         if (found := _combination(goal, about)) is not None:
             return found
-        near |= {x for f in about for x in leaves(f.poly)}
-    long = any(len(m) > 1 for p in (goal, *(f.poly for f in about)) for m, _ in p.terms)
-    return _combination(goal, about, more=_products(goal, about)) if long else None
+        if (more := {x for f in about for x in leaves(f.poly)}) <= near:
+            break
+        near |= more
+    own = [f for f in about if not isinstance(f.name, list) or f.name[:1] != ["law"]]
+    long = any(len(m) > 1 for p in (goal, *(f.poly for f in own)) for m, _ in p.terms)
+    return _combination(goal, own, more=_products(goal, own)) if long else None
 
 
 def _logarithms(args: list[Poly], have: list[Fact]) -> Iterator[Fact]:
@@ -568,7 +582,17 @@ def _by_factors(goal: Poly, have: list[Fact], products: bool = False) -> Json:
 
 
 def _products(goal: Poly, have: list[Fact]) -> list[Because]:
-    return products_with(goal, have, lambda need, more: _solution(need, have, more=more))
+    """The finds of `products_with`, which looks at products and quotients of a goal alone."""
+    asked = goal if any(len(m) > 1 for m, _ in goal.terms) or _quotients(goal) else ZERO
+    found = _multiplied(asked, tuple(f.poly for f in have))
+    return [(p, [(c, [have[i].name for i in by]) for c, by in rows]) for p, rows in found]
+
+
+@lru_cache(maxsize=MAX_LISTS)
+def _multiplied(goal: Poly, have: tuple[Poly, ...]) -> list[Because]:
+    """The same, with the numbers of facts as their names."""
+    facts = [Fact(p, i) for i, p in enumerate(have)]
+    return products_with(goal, facts, lambda need, more: _solution(need, facts, more=more))
 
 
 def _combination(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[Because] = ()) -> Json:

@@ -51,8 +51,10 @@ def _rounded_down(p: Poly) -> Poly:
 
 def replaced(p: Poly, arg: Poly, value: Poly) -> Poly:
     """p with `value` in place of max(0, arg), which tells max(0, -arg), inside other atoms too, in canonical form
-    again."""
+    again. It is the same object where there is none of it: what is asked of it again is known at once."""
     other = arg * -1
+    if not arg.leaves <= p.leaves or not any(isinstance(a, Max0) and a.arg in (arg, other) for a in atoms(p)):
+        return p
 
     def image(a: Atom) -> Poly:
         match a:

@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 from checker.certificates.judge import decided, implied
 from checker.notation import parse_expr, parse_potential
 from checker.oracles import Oracles, factors, farkas, known
+from checker.oracles.products import products_with
 from logic.assertions import AtLeast, Context, Entails, Launch, P, Proved, Refuted, Uniform, assume, conj, launch_facts
 from logic.comparisons import differences
 from logic.contracts import Contract, element
 from logic.metrics import HARDWARE, METRICS
 from logic.operators import denote
 from logic.potentials import (
+    Apply,
     Leaf,
     Poly,
     ceil_div,
@@ -711,3 +713,40 @@ def test_products_of_several_sizes_are_no_less_than_each(p: str, q: str, r: str,
     assert (said is not None) == holds
     if said is not None:
         verify_proof(o, said, launch_facts(context.launch, context.hardware, context.scope))
+
+
+def test_what_laws_need_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that a dividend is at most 0 where it is known to be at least that."""
+    asked: list[str] = []
+    sooner = farkas._sooner
+
+    def counting(goal: Poly, have: Any) -> Any:
+        asked.append(str(goal))
+        return sooner(goal, have)
+
+    monkeypatch.setattr(farkas, "_sooner", counting)
+    n, m = (sym(Param(name)) for name in "nm")
+    a = Apply("/", (n, m))
+    facts = (known.Fact(n, "n"), known.Fact(m - 1, "m"))
+    laws = [fact.name[2] for fact in farkas._lawful(a, facts)]
+    assert laws == ["over", "under", "rest", "sign", "less"]
+    assert sorted(asked) == ["m", "m - 1", "n"]
+
+
+def test_products_are_multiplied_once_for_needs_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    multiplied = products_with
+
+    def counting(goal: Poly, *rest: Any) -> Any:
+        asked.append(str(goal))
+        return multiplied(goal, *rest)
+
+    monkeypatch.setattr(farkas, "products_with", counting)
+    farkas._multiplied.cache_clear()
+    n, m, k = (sym(Param(name)) for name in ("n", "m", "k"))
+    facts = [known.Fact(n - 1, "n"), known.Fact(m - 1, ["m"]), known.Fact(k - n * m, "k")]
+    found = {goal: farkas._combination(goal, facts, more=farkas._products(goal, facts)) for goal in (k, k - 1, n * m)}
+    assert len(asked) == 2
+    assert None not in found.values()
+    names = [name for rows in found.values() for _, by in rows for name in by]
+    assert all(name in ("n", ["m"], "k") for name in names)
