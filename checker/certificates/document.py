@@ -118,7 +118,7 @@ def _digest(text: str) -> str:
 
 @dataclass(slots=True)
 class _Table:
-    """Terms by what JSON says of them, each once, in order of first use."""
+    """The rows of terms, each once, in order of first use."""
 
     rows: list[Json] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
@@ -141,6 +141,7 @@ class _Writer:
     """The numbers of terms by their ids; an entry keeps its term alive, so that its id stays its own. Equal terms need
     not have one text: true is 1."""
     names: dict[frozenset[str], Json] = field(default_factory=dict)
+    """The list of each X, which its nodes share."""
     nodes: list[Json] = field(default_factory=list)
 
     def _once(self, term: _T, put: Callable[[_T], int]) -> int:

@@ -405,10 +405,9 @@ class Oracles:
         found = plain
         for start, span in windows(index, p, x, context, min(MAX_SPAN, plain.n * unit // here.stride)):
             least = min(span + 1, (span * here.stride + here.width - 1) // unit + 1)  # of one lane's
-            n, e = found.n, prepared(start, view.sigma)[0]
-            n = n if least >= n else view.count(what, array, e, span, n).n
-            if n < found.n:
-                found = Count(n, "lanes", True)
+            if least < found.n:
+                n = view.count(what, array, prepared(start, view.sigma)[0], span, found.n).n
+                found = Count(n, "lanes", True) if n < found.n else found
         return found
 
     def _view(self, p: P, x: X, context: Context, alone: bool = False) -> View:

@@ -319,10 +319,9 @@ def _joined(groups: Groups, atoms: Atoms, divisor: Number, sign: int) -> Groups:
 
 
 def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: Atoms) -> int:
-    period = hw.sector if what == "MemReads" else hw.banks * hw.word
-    if len(groups) == 1 and what == "Conflicts":
-        period = hw.word
-    shifts = _shifts(groups, array.stride, period, hw.sector if what == "MemReads" else hw.word, atoms)
+    unit = hw.sector if what == "MemReads" else hw.word
+    period = unit if what == "MemReads" or len(groups) == 1 else hw.banks * unit
+    shifts = _shifts(groups, array.stride, period, unit, atoms)
     if shifts is None:
         known = sum(_known_lanes(what, {terms: consts}, array, hw, atoms) for terms, consts in groups.items())
         return known if what == "MemReads" else min(known, _by_class(groups, array, hw) or known)
@@ -341,8 +340,8 @@ def _known_lanes(what: What, groups: Groups, array: Array, hw: Hardware, atoms: 
             if here is None:
                 here = (*units([array.stride * c + array.offset + shift for c in consts], array.width, hw).items(),)
                 memo[row, shift] = here
-            for unit, n in here:
-                total[unit] = total.get(unit, 0) + n
+            for bank, n in here:
+                total[bank] = total.get(bank, 0) + n
         most = max(most, *total.values())
         if most == cap:
             break
@@ -408,7 +407,7 @@ def _moves(
     place = {m: i for i, m in enumerate(values)}
     for chosen in product(*values.values()):
         found = [stride * sum(c * chosen[place[m]] for m, c in terms) for terms in groups]
-        whole = found[0] - found[0] % unit if len(groups) > 1 else 0
+        whole = found[0] - found[0] % unit
         move = tuple([(shift - whole) % period for shift in found])
         if move not in seen:
             seen.add(move)
