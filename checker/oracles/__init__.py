@@ -62,6 +62,9 @@ nobody, what is known already aside."""
 SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
 """The engines that a certificate needs no solver for."""
 
+BY_PROOF: Final = "an arithmetic proof shows it"
+"""Why, where a proof of `farkas` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -225,7 +228,7 @@ class Oracles:
                 open_ = tuple(g for g in o.goal if not alone.implies(g))
                 if not open_ or (len(open_) < len(o.goal) and arithmetic.entails(facts, open_)):
                     return Proved("lanes", "it has this value at every thread")
-                return self._solved(question.answer)
+                return self._soon(o, question, context) or self._solved(question.answer)
             case AtLeast():
                 sigma = with_fresh(context.sigma, o.p)
                 if any(leaf_type(leaf, sigma) != INT for leaf in leaves(o.q) | leaves(o.r)):
@@ -237,7 +240,8 @@ class Oracles:
                 # a store may not keep contracts, of which the facts say a part
                 if not context.launch.contracts and (hopeless := question.hopeless):
                     return hopeless
-                found = self._by_arithmetic(o, context) or self._solved(question.answer)
+                shown = self._by_arithmetic(o, context) or self._soon(o, question, context)
+                found = shown or self._solved(question.answer)
                 products = any(len(m) > 1 for m, _ in (o.q - o.r).terms)  # of which solvers may know too little
                 return (self._shown(o, context) if products and isinstance(found, Unknown) else None) or found
             case Uniform():
@@ -323,6 +327,16 @@ class Oracles:
         quick = replace(desk, limit=self.limit * SPAN_PATIENCE)
         return self._solved(lambda: smt.at_most(o, self._pair(o.p, o.x, context), quick))
 
+    def _soon(self, o: AtLeast | Entails, question: smt.Question, context: Context) -> Proved | None:
+        """The verdict by a short arithmetic proof, which takes less time than the solver that is asked next; where a
+        longer one was not found, or a store refutes it, none is looked for."""
+        tried = isinstance(o, AtLeast) and (o.p, o.q - o.r, self._scene(context)) in self._proofs
+        if self.pace != "all" or tried or question.hopeless:
+            return None
+        from checker.oracles import farkas
+
+        return Proved(arithmetic.EXACT, BY_PROOF) if farkas.soon(o, context) else None
+
     def _by_arithmetic(self, o: AtLeast, context: Context) -> Proved | None:
         """Where there are logarithms, or operators without a closed form, of which solvers know little, what an
         arithmetic proof shows: in the question, or in facts that have to do with it."""
@@ -343,7 +357,7 @@ class Oracles:
             from checker.oracles import farkas
 
             found = farkas.proof(o, context) is not None
-            self._proofs[key] = Proved(arithmetic.EXACT, "an arithmetic proof shows it") if found else None
+            self._proofs[key] = Proved(arithmetic.EXACT, BY_PROOF) if found else None
         return self._proofs[key]
 
     def _solved(self, ask: Callable[[], Verdict]) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import combinations_with_replacement, takewhile
+from itertools import chain, combinations_with_replacement, takewhile
 from math import ceil, floor, gcd, lcm
 from typing import Any, Final
 
@@ -52,6 +52,9 @@ Seen = Callable[[P, Expr, Context], bool]
 
 MAX_SPLITS: Final = 5
 """Signs that are split on, one after the other, on the way to a proof."""
+
+FEW_SPLITS: Final = 2
+"""The same, where solvers are asked next, which take longer than a proof with so few, and as a rule less than more."""
 
 MAX_FACTORS: Final = 12
 """Facts any two of which are multiplied in one proof. How many products of leaves are looked at besides is
@@ -107,6 +110,19 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
         case Entails(p, goal):
             return entails(p, goal, context, seen)
     return None
+
+
+def soon(obligation: AtLeast | Entails, context: Context) -> bool:
+    """Whether a proof that is found within milliseconds shows an obligation: one of few cases, and for what P implies
+    one without any. What these show, `proof` does, too."""
+    have = given(obligation.p, context)
+    facts = [f for f in have.facts if f.apart is None]
+    match obligation:
+        case AtLeast(_, _, q, r):
+            return prove(have.with_values(q - r), facts, MAX_SPLITS - FEW_SPLITS) is not None
+        case Entails(_, goal):
+            each = [[have.with_values(p) for p, _ in differences(g)] for g in goal]
+            return all(each) and all(_trivial(p) or _sum(p, _relevant(p, facts)) for p in chain(*each))
 
 
 def least(poly: Poly, have: Given, again: bool = True) -> Rational | None:

@@ -6,8 +6,9 @@ import pytest
 
 from checker.oracles import Oracles, smt
 from checker.oracles.samples import Sampler
-from logic.assertions import AtMost, Context, Entails, Launch, Refuted, Uniform, Unknown, conj
+from logic.assertions import AtLeast, AtMost, Context, Entails, Launch, Proved, Refuted, Uniform, Unknown, conj
 from logic.metrics import HARDWARE, METRICS
+from logic.potentials import max0, sym
 from logic.syntax import BUILTINS, INT, Array, Const, Expr, Op, Param, Read, Tid, Var
 from logic.typing import Signature
 
@@ -65,3 +66,22 @@ def test_an_example_that_refutes_as_it_is_is_not_made_to_fit(monkeypatch: pytest
     assert isinstance(oracle(Entails((op(">=", x, n),), (op(">", x, n),)), CONTEXT), Refuted)
     monkeypatch.delattr(Sampler, "refitted")
     assert isinstance(oracle(Entails((op(">=", x, n),), (op("!=", x, n),)), CONTEXT), Refuted)
+
+
+def test_no_solver_is_asked_what_a_short_arithmetic_proof_shows() -> None:
+    """Facts are added up, or a few signs are split on; what neither shows is asked, whether it holds or not."""
+    chain = op("<=", y, op("+", n, 1)), op("<=", x, op("-", y, 9)), op(">=", n, 7)
+    cases = op("||", op("<=", x, y), op("<=", x, 2)), op("<", y, n), op(">", n, 2)
+    for facts, goal, verdict, said in (
+        (chain, op("<=", op("+", x, 8), n), "Proved", []),
+        (chain, op("<=", op("+", x, 9), n), "Refuted", ["sat"]),
+        (cases, op("<", x, n), "Proved", ["unsat"]),
+    ):
+        oracle = Oracles()
+        assert type(oracle(Entails(facts, (goal,)), CONTEXT)).__name__ == verdict
+        assert [query.said for record in oracle.log for query in record.queries] == said
+    a, b, c = (sym(leaf) for leaf in (x, y, n))
+    for low, holds in ((max0(a) + max0(b) - max0(a + b), True), (max0(a) + max0(b) - max0(a + b) - 1, False)):
+        oracle = Oracles()
+        proved = isinstance(oracle(AtLeast((op(">=", n, 0),), frozenset(), low + max0(c), c), CONTEXT), Proved)
+        assert (proved, any(record.queries for record in oracle.log)) == (holds, False)
