@@ -618,7 +618,7 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
     args = {a.arg for a in parts if isinstance(a, Max0)} if sizes else ()
     # none of them is above 0, as n - 96*gridDim.x in large grids
     if divisors or any(all(evaluate(p, store, risen) <= 0 for store in stores) for p in args):
-        stores += [store | sizes for store in stores]
+        stores += [_inside(store | sizes, context) for store in stores]
     for store in stores:
         values = {m: evaluate(monomial(m), store, risen) for m in entry.terms}
         scale = Fraction(_LARGEST, max((_LARGEST, *(int(abs(v)) for v in values.values()))))
@@ -627,6 +627,14 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
                 if u != ONE:
                     row[u] = row.get(u, Fraction(0)) + c * values[m] * scale
     return row
+
+
+def _inside(store: dict[Leaf, int], context: Context) -> dict[Leaf, int]:
+    """The point with indices of block and warp that there are: of others a bound may say anything."""
+    indices = [x for x in store if isinstance(x, Param) and (x.name == WARP_INDEX or x.name.startswith("blockIdx."))]
+    extents = ((x, extent(x.name, context)) for x in indices)
+    ends = {x: int(evaluate(p, store, risen)) - 1 for x, p in extents if leaves(p) <= store.keys()}
+    return store | {x: max(0, min(store[x], ends.get(x, store[x]))) for x in indices}
 
 
 def _turns(entry: Linear) -> list[tuple[Poly, Leaf, int]]:
@@ -657,7 +665,6 @@ def _stores(
         near.append(point | (sizes if sample < 1 else {}))
 
     known = facts.numbers | {Param(n): 0 for n in first}
-    extents = {Param(n): extent(n, context) for n in first}
 
     def excluded(store: dict[Leaf, int]) -> bool:
         return any(value_where(e, store | known) is False for e in facts)
@@ -670,7 +677,6 @@ def _stores(
     ]
     turned = [store for store in turned if abs(max(store.values(), key=abs)) <= 2 * _FARTHEST]
     for store in [s for s in (far, *near, *turned) if not excluded(s)] or near:
-        ends = {index: int(evaluate(p, store, risen)) - 1 for index, p in extents.items() if leaves(p) <= store.keys()}
-        yield store | {index: min(store[index], end) for index, end in ends.items()}
+        yield _inside(store, context)
         if first:
             yield store | {Param(n): 0 for n in first}

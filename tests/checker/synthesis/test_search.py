@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.notation import parse_outline
@@ -12,10 +14,12 @@ from checker.synthesis.flow import analyse
 from checker.synthesis.linear import Linear
 from checker.synthesis.measures import measures
 from checker.synthesis.nodes import Cycle
+from checker.synthesis.search import _inside as inside
 from checker.synthesis.search import _objective as objective
+from checker.synthesis.search import _stores as stores
 from checker.synthesis.search import find_potentials
 from checker.synthesis.walk import Point, Stuck
-from logic.assertions import Context, Obligation, Unknown
+from logic.assertions import Context, Launch, Obligation, Unknown
 from logic.facts import Facts
 from logic.metrics import METRICS
 from logic.potentials import ZERO, Leaf, evaluate
@@ -460,6 +464,18 @@ def test_where_it_is_small_is_where_it_holds() -> None:
     """At points that facts exclude a bound may be anything: they do not make the linear program unbounded."""
     found = result("if (n > 1) { x <- tid.x; while (x < n) { A[x] <- 1; x <- x + 32; } }", "n >= 1")
     assert valid(found) == pot("4*max(0, ceil(n/32))")
+
+
+def test_a_bound_is_small_at_blocks_and_warps_that_there_are() -> None:
+    """In a grid of unknown size, too, and where it is made that of one block: at others the program is unbounded."""
+    context = parse_outline(f"{HEADER}skip;\nend", "k.qhl").context
+    context = replace(context, launch=Launch((64, 1, 1), (None, 1, 1)))
+    index, size, warp = Param("blockIdx.x"), Param("gridDim.x"), Param("warp.index")
+    points = list(stores([x.name for x in (index, size, warp)], context))
+    assert len({point[size] for point in points}) > 4
+    for point in (*points, *(inside(point | {size: 1}, context) for point in points)):
+        assert 0 <= point[index] < max(1, point[size])
+        assert 0 <= point[warp] < 2
 
 
 def test_a_nest_over_one_range() -> None:
