@@ -91,6 +91,7 @@ Definition says (o : op2) (n : law) (p q : poly) : option (poly * list poly) :=
   | Div, Under => Some (plus less rest, [less])
   | Div, Rest => Some (rest, [p])
   | Div, Sign | BitXor, Sign => Some (v, [p; q])
+  | Div, Negative => Some (scale (-1) v, [scale (-1) p; q])
   | (Div | Shr | BitAnd), Below => Some (minus p v, [p])
   | (Shr | BitAnd), Sign => Some (v, [p])
   | Shr, Negative => Some (scale (-1) v, [scale (-1) p])
@@ -392,6 +393,9 @@ Proof.
   assert (Sg : (0 <= a -> 0 <= b -> 0 <= Z.lxor a b)%Z) by (intros; apply Z.lxor_nonneg; tauto).
   assert (Qt : (0 <= a -> 0 <= b -> 0 <= Z.quot a b)%Z).
   { intros. destruct (Z.eq_dec b 0) as [-> |]; [rewrite Z.quot_0_r_ext by reflexivity; lia | apply Z.quot_pos; lia]. }
+  assert (Qn : (0 <= - a -> 0 <= b -> 0 <= - Z.quot a b)%Z).
+  { intros. destruct (Z.eq_dec b 0) as [-> | B]; [rewrite Z.quot_0_r_ext by reflexivity; lia |].
+    rewrite <- Z.quot_opp_l by exact B. apply Z.quot_pos; lia. }
   destruct o, n; try discriminate; cbn [says] in S; injection S as <- <-; cbn [denote2 as_int] in O;
     pose proof (N _ (or_introl eq_refl)) as N1;
     try pose proof (N _ (or_intror (or_introl eq_refl))) as N2;

@@ -11,6 +11,8 @@ from typing import Final
 import pytest
 
 from checker.oracles import counts, forms
+from checker.recheck import OPERATED, laws, single
+from checker.report.coq import BINARY, LAWS
 from logic.rules import SOUND
 from tests.examples import LONG
 from tests.proofs.coq import counted, differential, formed
@@ -70,6 +72,25 @@ def test_counts_and_forms_of_the_oracles_are_those_that_coq_proves(
             patched.setattr(forms.Atoms, method, wrong)
             bad[name] = list(formed.cases(1, 12))
     assert refused("Formed", formed.checked(good, bad.items())) == ""
+
+
+def laws_of(text: str) -> set[tuple[str, str]]:
+    """The operators and laws that the definition `says` of a Coq file has."""
+    (body,) = re.findall(r"^Definition says .*?^  match o, n with$(.*?)^  end\.", text, re.MULTILINE | re.DOTALL)
+    found: set[tuple[str, str]] = set()
+    for head in re.findall(r"^  \| (.*) =>", body, re.MULTILINE):
+        for ops, law in re.findall(r"(\([^)]*\)|\w+), (\w+)", head):
+            found |= {(op, law) for op in re.findall(r"\w+", ops)}
+    return found - {("_", "_")}
+
+
+def test_coq_proves_every_law_of_operators_that_the_second_checker_knows() -> None:
+    """Else a certificate may have a proof that is valid and that Coq cannot check."""
+    p, q = (single("param", name) for name in "pq")
+    ours = {(BINARY[op], LAWS[law]) for op in OPERATED for law in laws(op, p, q)}
+    text = CODE["Arithmetic"]
+    assert laws_of(text) == ours
+    assert laws_of(text.replace("  | Div, Negative", "  | Div")) == ours - {("Div", "Negative")}
 
 
 def test_nothing_is_taken_for_granted() -> None:
