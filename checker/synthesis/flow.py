@@ -281,7 +281,7 @@ class _Analysis(Analysis):
         about = [c for c in p if x in local_vars(c)]
         known = value_where(e, self.facts(p).numbers)
         if known is not None and self.sigma.locals[x] == INT:
-            kept += flags.moved(x, e, about) if self.flags else ()
+            kept += (*(flags.moved(x, e, about) if self.flags else ()), *self.followed(x, e, about))
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
@@ -303,6 +303,7 @@ class _Analysis(Analysis):
         inverse = flags.inverse(x, e)
         if inverse is not None:
             kept += [named.get(c) or substitute(c, {x: inverse}) for c in about]
+            kept += self.followed(x, e, about)
             if x in self.sums and any(isinstance(t, Op) and t.op in ("int", "?:") for t in subterms(e)):
                 kept += (c for c in about if self.entails(p, substitute(c, {x: e})))  # without the cases in it
                 kept += self.summed(p, x, e, about)
@@ -321,6 +322,13 @@ class _Analysis(Analysis):
         if after is not None and defined:
             kept.append(Op("==", (Var(x), self.clamped(p, after))))
         return conj(kept, self.sigma)
+
+    def followed(self, x: str, e: Expr, about: Sequence[Expr]) -> Iterator[Expr]:
+        """The equations of a ghost with other variables after x <- e, where a first turn is taken apart: loops behind
+        it are measured by these, and it is a number, too, or a value at the start, which would take their place."""
+        for leaf, value in equations(about) if self.begun and x.startswith(GHOST) else ():
+            if leaf == Var(x) and local_vars(value) - {x} == local_vars(value) != set():
+                yield Op("==", (leaf, substitute(e, {x: value})))
 
     def summed(self, p: P, x: str, e: Expr, about: Sequence[Expr]) -> list[Expr]:
         """The facts about a sum as they hold once the least or the most that e adds is in it."""

@@ -283,6 +283,31 @@ def test_steps_that_are_no_number(body: str, tmp_path: Path) -> None:
     assert min(slack) >= 0
 
 
+KNOWN_AT_FIRST = (
+    "int x = 0; for (int i = threadIdx.x; i < n; i += 64) { if (x > 9) break; x += A[i]; }",
+    "int x = 0; for (int i = threadIdx.x; i < n; i += 64) { if (x > 9) continue; x += A[i]; }",
+    "int x = 0; for (int i = 64 * blockIdx.x + threadIdx.x; i < n; i += 64 * gridDim.x) if (x < 9) x += A[i];",
+)
+
+
+@pytest.mark.parametrize("body", KNOWN_AT_FIRST)
+def test_a_first_turn_apart_leaves_a_strided_loop_its_measure(body: str, tmp_path: Path) -> None:
+    """The test's outcome is known in the first turn alone, which is taken apart; the ghost of i is a number there."""
+    file = tmp_path / "k.cu"
+    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} A[0] = x; }}")
+    k = read_cuda(str(file)).kernel
+    context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((64, 1, 1)))
+    (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles())
+    assert result.verdict == "certified"
+    assert result.claim is not None
+    slack = []
+    for n, grid, fill in product((0, 1, 64, 300), (1, 3), (lambda _: 0, lambda i: i)):
+        at: dict[Leaf, int] = {Param("n"): n, Param("gridDim.x"): grid, Param("blockIdx.x"): 0}
+        ran = run(k, (64, 1, 1), (grid, 1, 1), {"n": n, "m": 9}, {"A": Initial(fill)})
+        slack.append(evaluate(result.claim.bound, at) - ran.max_per_warp["sectors"])
+    assert min(slack) == 0
+
+
 LOOPS = {
     # the rows of a triangle: 4 sectors for each of n(n-1)/2 or n(n+1)/2 turns
     "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) A[threadIdx.x] = j;": ("2*max(0, n - 1)*max(0, n)", 40),
