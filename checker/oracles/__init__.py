@@ -63,7 +63,7 @@ SOLVER_FREE: Final = ("syntactic", "closed-form", "lanes")
 """The engines that a certificate needs no solver for."""
 
 BY_PROOF: Final = "an arithmetic proof shows it"
-"""Why, where a proof of `farkas` does."""
+"""The reason of a verdict that a proof of `farkas` shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class Oracles:
     def _soon(self, o: AtLeast | Entails, question: smt.Question, context: Context) -> Proved | None:
         """The verdict by a short arithmetic proof, which takes less time than the solver that is asked next; where a
         longer one was not found, or a store refutes it, none is looked for."""
-        tried = isinstance(o, AtLeast) and (o.p, o.q - o.r, self._scene(context)) in self._proofs
+        tried = isinstance(o, AtLeast) and self._asked(o, context) in self._proofs
         if self.pace != "all" or tried or question.hopeless:
             return None
         from checker.oracles import farkas
@@ -352,13 +352,17 @@ class Oracles:
 
     def _shown(self, o: AtLeast, context: Context) -> Proved | None:
         """The verdict of an arithmetic proof, if there is one; looked for once, however little time there is."""
-        key = o.p, o.q - o.r, self._scene(context)
+        key = self._asked(o, context)
         if key not in self._proofs:
             from checker.oracles import farkas
 
             found = farkas.proof(o, context) is not None
             self._proofs[key] = Proved(arithmetic.EXACT, BY_PROOF) if found else None
         return self._proofs[key]
+
+    def _asked(self, o: AtLeast, context: Context) -> tuple[P, Poly, int]:
+        """The key of an obligation among `_proofs`."""
+        return o.p, o.q - o.r, self._scene(context)
 
     def _solved(self, ask: Callable[[], Verdict]) -> Verdict:
         """A solver's answer, where solvers are asked."""

@@ -54,7 +54,7 @@ MAX_SPLITS: Final = 5
 """Signs that are split on, one after the other, on the way to a proof."""
 
 FEW_SPLITS: Final = 2
-"""The same, where solvers are asked next, which take longer than a proof with so few, and as a rule less than more."""
+"""The same, for a short proof: a solver, which is asked next, takes longer than for so many, and less than for more."""
 
 MAX_FACTORS: Final = 12
 """Facts any two of which are multiplied in one proof. How many products of leaves are looked at besides is
@@ -114,15 +114,15 @@ def proof(obligation: Obligation, context: Context, seen: Seen | None = None) ->
 
 def soon(obligation: AtLeast | Entails, context: Context) -> bool:
     """Whether a proof that is found within milliseconds shows an obligation: one of few cases, and for what P implies
-    one without any. What these show, `proof` does, too."""
+    one without any."""
     have = given(obligation.p, context)
-    facts = [f for f in have.facts if f.apart is None]
     match obligation:
         case AtLeast(_, _, q, r):
+            facts = [f for f in have.facts if f.apart is None]
             return prove(have.with_values(q - r), facts, MAX_SPLITS - FEW_SPLITS) is not None
         case Entails(_, goal):
-            each = [[have.with_values(p) for p, _ in differences(g)] for g in goal]
-            return all(each) and all(_trivial(p) or _sum(p, _relevant(p, facts)) for p in chain(*each))
+            each = [[have.with_values(p) for p in _sides(g, context)] for g in goal]
+            return all(each) and all(_trivial(p) or _sum(p, _relevant(p, have.facts)) for p in chain(*each))
 
 
 def least(poly: Poly, have: Given, again: bool = True) -> Rational | None:
@@ -165,7 +165,7 @@ def entails(
     for g in goal:
         if g in told:
             continue
-        polys = [poly for poly, _ in differences(g)] if g != TRUE and numeric(g, truths(context.sigma)) else []
+        polys = _sides(g, context)
         linear = all(isinstance(a, Sym) for poly in polys for a in atoms(poly))
         proofs = proved(polys) if linear else None
         if proofs is None and (apart := _apart(g, proved)) is not None:
@@ -185,6 +185,11 @@ def entails(
             return None
         entries.append(entry)
     return entries
+
+
+def _sides(goal: Expr, context: Context) -> list[Poly]:
+    """The polynomials that are nonnegative where a comparison of numbers holds; none for another goal."""
+    return [p for p, _ in differences(goal)] if goal != TRUE and numeric(goal, truths(context.sigma)) else []
 
 
 def _apart(goal: Expr, proved: Callable[[Iterable[Poly]], Json]) -> Json:

@@ -281,7 +281,8 @@ class _Analysis(Analysis):
         about = [c for c in p if x in local_vars(c)]
         known = value_where(e, self.facts(p).numbers)
         if known is not None and self.sigma.locals[x] == INT:
-            kept += (*(flags.moved(x, e, about) if self.flags else ()), *self.followed(x, e, about))
+            kept += flags.moved(x, e, about) if self.flags else ()
+            kept += self.followed(x, e, about)
             return conj((*kept, *self.carried(p, x, about), Op("==", (Var(x), Const(known)))), self.sigma)
         if not opaque(e, self.sigma) and x not in local_vars(e):
             kept += self.carried(p, x, about)
@@ -327,7 +328,8 @@ class _Analysis(Analysis):
         """The equations of a ghost with other variables after x <- e, where a first turn is taken apart: loops behind
         it are measured by these, and it is a number, too, or a value at the start, which would take their place."""
         for leaf, value in equations(about) if self.begun and x.startswith(GHOST) else ():
-            if leaf == Var(x) and local_vars(value) - {x} == local_vars(value) != set():
+            others = local_vars(value)
+            if leaf == Var(x) and others and x not in others:
                 yield Op("==", (leaf, substitute(e, {x: value})))
 
     def summed(self, p: P, x: str, e: Expr, about: Sequence[Expr]) -> list[Expr]:

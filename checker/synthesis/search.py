@@ -15,7 +15,7 @@ from itertools import count, permutations, product
 from typing import Final, Literal
 
 from checker import limits
-from checker.kernel import extent, updated
+from checker.kernel import INDICES, extent, updated
 from checker.oracles import lp, lra
 from checker.oracles.programs import Program, Row
 from checker.synthesis.asker import Asker
@@ -56,7 +56,7 @@ from logic.potentials import (
     variables,
 )
 from logic.source import Loc
-from logic.syntax import WARP_INDEX, Assign, Expr, Op, Param, Stmt, Tid, Var, written
+from logic.syntax import Assign, Expr, Op, Param, Stmt, Tid, Var, written
 
 Engine = Literal["lp", "smt"]
 """The solver of the linear program: `checker.oracles.lp` or `checker.oracles.lra`."""
@@ -631,7 +631,7 @@ def _objective(entry: Linear, context: Context, turns: bool = False) -> Row:
 
 def _inside(store: dict[Leaf, int], context: Context) -> dict[Leaf, int]:
     """The point with indices of block and warp that there are: of others a bound may say anything."""
-    indices = [x for x in store if isinstance(x, Param) and (x.name == WARP_INDEX or x.name.startswith("blockIdx."))]
+    indices = [x for x in map(Param, INDICES) if x in store]
     extents = ((x, extent(x.name, context)) for x in indices)
     ends = {x: int(evaluate(p, store, risen)) - 1 for x, p in extents if leaves(p) <= store.keys()}
     return store | {x: max(0, min(store[x], ends.get(x, store[x]))) for x in indices}
@@ -656,7 +656,7 @@ def _stores(
     """The points at which a bound is made small, of those that are not excluded: where it says nothing it may say
     anything. Where it depends on the block or warp, for the first one, too."""
     facts = said((), context)
-    first = [n for n in names if n == WARP_INDEX or n.startswith("blockIdx.")]
+    first = [n for n in names if n in INDICES]
     far: dict[Leaf, int] = {Param(n): _FARTHEST + (i << 16) for i, n in enumerate(names)}
     sizes = {Param(n): 1 for n in names if n.startswith(("blockDim.", "gridDim."))}
     near: list[dict[Leaf, int]] = []

@@ -284,18 +284,16 @@ def test_steps_that_are_no_number(body: str, tmp_path: Path) -> None:
 
 
 KNOWN_AT_FIRST = (
-    "int x = 0; for (int i = threadIdx.x; i < n; i += 64) { if (x > 9) break; x += A[i]; }",
-    "int x = 0; for (int i = threadIdx.x; i < n; i += 64) { if (x > 9) continue; x += A[i]; }",
-    "int x = 0; for (int i = 64 * blockIdx.x + threadIdx.x; i < n; i += 64 * gridDim.x) if (x < 9) x += A[i];",
+    "for (int i = t; i < n; i += 64) { if (x > 9) break; x += A[i]; }",
+    "for (int i = t; i < n; i += 64) { if (x > 9) continue; x += A[i]; }",
+    "for (int i = 64 * blockIdx.x + t; i < n; i += 64 * gridDim.x) if (x < 9) x += A[i];",
 )
 
 
 @pytest.mark.parametrize("body", KNOWN_AT_FIRST)
 def test_a_first_turn_apart_leaves_a_strided_loop_its_measure(body: str, tmp_path: Path) -> None:
     """The test's outcome is known in the first turn alone, which is taken apart; the ghost of i is a number there."""
-    file = tmp_path / "k.cu"
-    file.write_text(f"__global__ void k(int *A, int n, int m) {{ {body} A[0] = x; }}")
-    k = read_cuda(str(file)).kernel
+    k = storing(tmp_path, body)
     context = Context(check_kernel(k), METRICS["sectors"], HARDWARE["nvidia"], Launch((64, 1, 1)))
     (result,) = find_bounds(Outline(k, context, bare(k.body)), [METRICS["sectors"]], Oracles())
     assert result.verdict == "certified"
