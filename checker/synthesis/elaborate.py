@@ -24,7 +24,7 @@ from checker.synthesis.walk import Parts, Point, Proof, Stuck, Walk, named
 from logic.assertions import AtLeast, Context, P, Proved, Uniform, X, assume
 from logic.contracts import elements_in
 from logic.derivation import Derivation, Value
-from logic.facts import definitions
+from logic.facts import definitions, said, unfolded
 from logic.potentials import (
     ELEMENT,
     Apply,
@@ -193,6 +193,9 @@ class Elaborator(Walk[Poly]):
             return {}
         known = (definitions((fact,)).get(own) for fact in node.after.p)
         found = [told for told in known if told is not None and sayable(told)]
+        if not found and not sayable(direct):
+            facts = said(node.after.p, self.context)
+            found = [*filter(sayable, (unfolded(sym(own), facts.definitions | facts.constants),))]
         found = [*filter(is_closed, found), *([] if sayable(direct) else found)]
         return {own: found[0]} if found else {}
 

@@ -293,12 +293,12 @@ class Search(Walk[Linear]):
                 if not self.proves(side, const(-1)):
                     self.require(side, q, stated, more)
             return
-        q, positive = self.resolved(state, q)
+        q, positive, products = self.resolved(state, q)
         inside = {a: None for m in q.terms for a in atoms(monomial(m)) if isinstance(a, Max0)}
         pairs = ((a, b) for a in stated if isinstance(a, Max0) and a in inside for b in inside if a != b)
         larger = [atom(a) - atom(b) for a, b in pairs if self.proves(state, a.arg - b.arg)]
         larger += [p for p in more if self.proves(state, p)]
-        known = enumerate([*self.nonnegative(state, q, positive, larger), *positive])
+        known = enumerate([*self.nonnegative(state, q, positive, larger), *positive, *products])
         parts = (q, *(unknown(self.fresh(f"l{i}_"), g * -1) for i, g in known))
         for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
@@ -321,10 +321,11 @@ class Search(Walk[Linear]):
                         found.append(fact)
         return found
 
-    def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly]]:
+    def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly], list[Poly]]:
         """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
 
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
+        And the products of such p, which are nonnegative and may be of more factors than products of two facts have.
         """
         positive: dict[Poly, None] = {}
         known = self.facts(state).constants
@@ -341,7 +342,8 @@ class Search(Walk[Linear]):
                 positive[a.arg - 1 if strict else a.arg] = None
             return a.arg if above else atom(a)
 
-        return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive)
+        products = [mapped(monomial(m), decide) for m in q.terms if len(m) > 2 and all(isinstance(a, Max0) for a in m)]
+        return q.mapped(lambda m: mapped(monomial(m), decide)), list(positive), products
 
     def nonnegative(
         self, state: State, q: Linear, positive: Sequence[Poly] = (), more: Sequence[Poly] = ()
@@ -368,14 +370,16 @@ class Search(Walk[Linear]):
         for one, other in (*permutations(logarithms, 2), *permutations(nested, 2)):
             if self.proves(state, one.arg - other.arg):
                 facts[atom(one) - atom(other)] = None
+        here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
+        known = self.facts(state)
         for one, other in permutations([a for a in inside if isinstance(a, Max0)], 2):
             gap = one.arg - other.arg
             if gap.is_constant and gap.constant > 0:
                 facts[atom(one) - atom(other)] = None
                 if self.turns.zones:  # what is paid for in one needs an end
                     facts[gap - atom(one) + atom(other)] = None
-        here = frozenset(x for m in q.terms for x in leaves(monomial(m)))
-        known = self.facts(state)
+            elif not gap.is_constant and (least := known.least(gap)) is not None and least >= 0:
+                facts[atom(one) - atom(other)] = None
         for g in (substitute(p, known.constants) for p in known.nonnegative):
             if leaves(g) and leaves(g) <= here:
                 facts[g] = None
@@ -391,7 +395,8 @@ class Search(Walk[Linear]):
                     facts[atom(a) * k - arg + (k - 1)] = None
         degree = max((len(m) for m in q.terms), default=0)
         if degree > 1:
-            factors = [a for a in inside if self.proves(state, atom(a))]
+            outer = {a for m in q.terms for a in m}
+            factors = [a for a in inside if a in outer and self.proves(state, atom(a))]
             others = [*map(atom, factors[: limits.FACTORS]), *map(monomial, _without_one(q, factors))]
             small, smallest = _least([*facts, *positive]), _least(positive)
             for g, b in product(small, [*others, *smallest]):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from checker.notation import parse_outline
 from checker.oracles import Oracles
 from checker.synthesis.bound import Per, Result, find_bounds
-from logic.metrics import METRICS
+from checker.synthesis.outline import Outline, bare
+from logic.assertions import Context, Dim, Launch
+from logic.metrics import HARDWARE, METRICS
 from logic.potentials import Poly
 from logic.syntax import Kernel
+from logic.typing import check_kernel
 from semantics.cuda import read_cuda
 
 HEADER = """\
@@ -30,6 +34,12 @@ def result(body: str, given: str = "", block: str = "32", per: Per = "warp", met
     outline = parse_outline(f"{header}{body}\nend", "k.qhl")
     (found,) = find_bounds(outline, (METRICS[metric],), Oracles(), per=per)
     return found
+
+
+def bounds(k: Kernel, block: Dim, names: Sequence[str] = tuple(METRICS), launch: Launch | None = None) -> list[Result]:
+    """The bounds of a kernel for a warp, by metric."""
+    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], launch or Launch(block))
+    return find_bounds(Outline(k, context, bare(k.body)), [METRICS[n] for n in names], Oracles())
 
 
 def rechecked(found: Result) -> str:

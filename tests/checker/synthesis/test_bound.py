@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -23,7 +22,7 @@ from checker.synthesis.stated import told_by_contracts, wherever
 from checker.synthesis.walk import Point, Proof, Stuck
 from checker.synthesis.warps import END
 from checker.synthesis.ways import Way
-from logic.assertions import AtLeast, Context, Dim, Launch, Unknown, conj
+from logic.assertions import AtLeast, Context, Launch, Unknown, conj
 from logic.derivation import Derivation
 from logic.metrics import HARDWARE, METRICS, Linear, Metric
 from logic.potentials import Leaf, Poly, const, evaluate
@@ -34,7 +33,7 @@ from semantics.grid import run
 from semantics.lockstep import Initial
 from tests.checker.synthesis import bounded
 from tests.checker.synthesis import test_flags as flags
-from tests.checker.synthesis.bounded import of_body, storing
+from tests.checker.synthesis.bounded import bounds, of_body, storing
 
 PROOFS = Path(__file__).resolve().parents[3] / "proofs"
 ALL = tuple(METRICS.values())
@@ -43,11 +42,6 @@ ALL = tuple(METRICS.values())
 @cache
 def kernel(name: str) -> Kernel:
     return read_cuda(str(PROOFS / name / "kernel.cu")).kernel
-
-
-def bounds(k: Kernel, block: Dim, names: Sequence[str] = tuple(METRICS), launch: Launch | None = None) -> list[Result]:
-    context = Context(check_kernel(k), METRICS["steps"], HARDWARE["nvidia"], launch or Launch(block))
-    return find_bounds(Outline(k, context, bare(k.body)), [METRICS[n] for n in names], Oracles())
 
 
 @cache
