@@ -24,6 +24,10 @@ _DEFINED: Final = re.compile(rb"\s*([^\W\d]\w*)\(([^()\n]*)\)([^\n]*)")
 _SIZED: Final = re.compile(r"dim3|(u?(char|short|int|long|longlong)|float|double)[1-4]|u?int\d+_t|size_t")
 """Types of the shim that are as large as CUDA's."""
 _TYPES: Final = frozenset(b"const static constexpr unsigned signed int long short char size_t".split())
+_DECLARATOR: Final = re.compile(rb"((?:[^\W\d]\w*\s+)+)[^\W\d]\w*\s*[=,({]")
+"""The words of a type, and a declarator, after which others follow."""
+_NUMBERS: Final = ("min", "max", "ceil", "ceilf", "floor", "floorf", "atoi")
+"""Functions of the shim that give numbers."""
 _PRINTED: Final = re.compile(r"(?:std :: )?(?:cout|cerr|clog)(?: (?:<<|::|\.|\w+))*")
 
 
@@ -193,7 +197,7 @@ def settled(node: Node, host: Node, typed: bool = False) -> bool:
             if decl is None:
                 continue
             if in_shim(decl):
-                if typed and decl.name in ("min", "max"):
+                if typed and (decl.name in _NUMBERS or _is_extent(decl)):
                     continue
                 if decl.kind not in ("CONSTRUCTOR", "VAR_DECL") and not _SIZED.fullmatch(decl.name):
                     return False
@@ -213,12 +217,19 @@ def settled(node: Node, host: Node, typed: bool = False) -> bool:
     return Reach(host.unit, spans).sure
 
 
+def _is_extent(decl: Node) -> bool:
+    """Whether this is a field of dim3, which is an unsigned number."""
+    return decl.kind == "FIELD_DECL" and decl.parent is not None and decl.parent.name == "dim3"
+
+
 def _says_its_type(decl: Node) -> bool:
-    """Whether this declares a variable of integers in words of the language."""
+    """Whether this declares a variable of integers in words of the language, before the first of its declarators."""
     if decl.kind not in ("VAR_DECL", "PARM_DECL") or decl.type.kind != "int":
         return False
     file, start, _ = decl.span
-    words = _WORD.findall(decl.unit.text(file)[start : decl.offset])
+    text = decl.unit.text(file)[start : decl.offset]
+    first = _DECLARATOR.match(text)
+    words = _WORD.findall(text if first is None else first[1])
     return {*words} <= _TYPES and not {*words} <= {b"const", b"static"}
 
 

@@ -519,10 +519,22 @@ def test_launches_in_included_files(read: Read, tmp_path: Path) -> None:
         ("k<<<1, 32>>>(0); k<<<2, 32>>>(0);", ROW),
         ("k<<<n, 32>>>(0);", ROW),
         ("k2<<<4, 64>>>(0);", None),
+        ("dim3 b(8, 4), g((n + b.x - 1) / b.x, (n + b.y - 1) / b.y); k<<<g, b>>>(0);", (None, None, 1)),
+        ("dim3 b(n, n), g(n / b.x, 2); k<<<g, b>>>(0);", (None, 2, 1)),
+        ("dim3 b(n); n += b.x; k<<<b.y, b>>>(0);", ROW),
+        ("dim3 b(32); point(&b); k<<<n / b.x, b>>>(0);", ROW),
+        ("dim3 b(32); { lib::size b(8); k<<<n / b.x, 32>>>(0); }", None),
+        ("dim3 b(32), g((unsigned)ceil(n / (double)b.x), 1, 1); k<<<g, b>>>(0);", ROW),
+        ("dim3 g(ceilf(n / 32.f), floor(n / 2.0), 4); k<<<g, 32>>>(0);", (None, None, 4)),
+        ("dim3 g(lost(n / 32.f), 4); k<<<g, 32>>>(0);", None),
+        ("int i = atoi(0), m = atoi(0); k<<<(m + i) / 32, 32>>>(0);", ROW),
+        ("const unsigned long i = 7, m = i * n; k<<<m, 32>>>(0);", ROW),
+        ("lib::size i = 1, m = n; dim3 g(m, 4); k<<<g, 32>>>(0);", None),
     ],
 )
 def test_grid(read: Read, host: str, grid: tuple[int, int, int] | None) -> None:
-    assert read(f"#define N 3\n{K}void h(int n) {{ {host} }}\n", "k").grid == grid
+    head = "#include <cmath>\n#define N 3\nint atoi(const char *);\nvoid point(dim3 *);\n"
+    assert read(f"{head}{K}void h(int n) {{ {host} }}\n", "k").grid == grid
 
 
 T = "template <class T, int K> __global__ void k(T *a, int n) { a[n] = K * 2; if (K >= 512) a[0] = n; }\n"
