@@ -213,7 +213,10 @@ UNSIGNED: Final = (2**32 - 1, 2**64 - 1)
 """The largest numbers of unsigned types that sums are reduced to."""
 
 _LIMITED: Final = "//@ loop invariant {} <= LIMIT; with LIMIT over parameters."
-_BEGINS: Final = "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less."
+_BEGINS: Final = (
+    "Bound that on the other side, too: before a loop that counts up, set {0} to 0 where it is less; "
+    "before one that counts down, set {0} to a limit over parameters where it is more."
+)
 
 
 def _holding(array: str, cycle: Cycle, flow: Flow, context: Context) -> str:

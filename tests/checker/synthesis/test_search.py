@@ -578,6 +578,11 @@ def test_no_potential(body: str) -> None:
             "set z to 0 where it is less",
         ),
         (
+            "x <- A[0]; while (x > 12) { x <- x - 12; }",
+            "it begins at 'x', which is read from 'A' (line 8), and may be anything",
+            "before one that counts down, set x to a limit over parameters where it is more",
+        ),
+        (
             "y <- 1 << n; x <- 0; while (x < y) { x <- x + 1; }",
             "its guard depends on 'y', 1 << n (line 8), which no potential can say",
             "Add a test to its guard",
