@@ -71,6 +71,7 @@ from semantics.cuda.assembly import KINDS as ASSEMBLY
 from semantics.cuda.assembly import assembly
 from semantics.cuda.clang import Node
 from semantics.cuda.copying import source
+from semantics.cuda.counted import counted
 from semantics.cuda.declarations import declaration, in_braces
 from semantics.cuda.downward import downward
 from semantics.cuda.errors import CudaError, unsupported
@@ -547,8 +548,8 @@ def _turns(
     loop = st.loops.pop()
     if loop.next:
         stmts.insert(0, Assign(loop.next, TRUE, node.loc))
-    if unseen and not before and not step:
-        c, stmts = downward(st, c, stmts)
+    if not before and not step:
+        c, stmts = counted(st, *(downward(st, c, stmts) if unseen else (c, stmts)))
     if sum(1 for s in before for _ in statements(s)) > MOST_TWICE:
         on = st.declare("on", BOOL, at)
         turn = seq(*before, Assign(on.name, c, at), If(Var(on.name), seq(*stmts), Skip(), at))
