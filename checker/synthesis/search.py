@@ -303,12 +303,17 @@ class Search(Walk[Linear]):
         for a in total(term for part in parts for term in part.terms.items()).values():
             self.equate(a)
 
-    def may_rise(self, state: State, m: Monomial) -> bool:
-        """Whether a product may be shown to be nonnegative: its elements of arrays and values of operators are, or P
-        speaks of a product in it. Much time goes into questions about others."""
-        items = [a for a in m if isinstance(a, Apply)] if len(m) > 1 else []
+    def rises(self, state: State, m: Monomial) -> bool:
+        """Whether a product is shown to be nonnegative: each factor is, or P speaks of a product in it. Of other
+        factors the sign is asked together with those that are 0 where they may be negative: max(0, n) of n."""
+        if len(m) == 1:
+            return self.proves(state, monomial(m))
         products = (other for g in self.facts(state).nonnegative for other, _ in g.terms if len(other) > 1)
-        return any({*other} <= {*m} for other in products) or all(self.proves(state, atom(a)) for a in items)
+        if any({*other} <= {*m} for other in products):
+            return self.proves(state, monomial(m))
+        weak = {a for a in m if not isinstance(a, Max0) and not self.proves(state, atom(a))}
+        left = tuple(a for a in m if a in weak or isinstance(a, Max0))
+        return not weak or (len(left) > 1 and self.proves(state, monomial(left)))
 
     def differing(self, state: State, q: Linear) -> list[Op]:
         """The facts a != b of P, where a branch's test tells what q is by which of them is the larger."""
@@ -355,7 +360,7 @@ class Search(Walk[Linear]):
         for m in q.terms:
             for a in atoms(monomial(m)):
                 inside[a] = None
-            if m and self.may_rise(state, m) and self.proves(state, monomial(m)):
+            if m and self.rises(state, m):
                 found[monomial(m)] = None
         facts: dict[Poly, None] = dict.fromkeys(more)
         logarithms: list[Log2 | Max0] = [a for a in inside if isinstance(a, Log2)]

@@ -153,12 +153,48 @@ def test_the_exact_solver_is_asked_where_the_basis_is_wrong(monkeypatch: pytest.
     assert lp.solve(p) is None
 
 
+@pytest.mark.parametrize("wrong", [["x2"], None])
+@pytest.mark.parametrize("good", [lp.PRIMAL, lp.NARROW])
+def test_highs_is_asked_in_other_ways_first(
+    wrong: list[str] | None, good: lp.Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it says nothing, or names a basis that is none, another simplex or smaller errors may do."""
+    monkeypatch.setattr(lra, "solve", lambda _: pytest.fail("the exact engine was asked"))
+    basis = lp._basis
+    monkeypatch.setattr(lp, "_basis", lambda p, names, way=(): basis(p, names, way) if way == good else wrong)
+    assert lp.solve(program([([1, 1, 0, 0], 1)], [1, 2, 0, 0])) == {"x0": F(1)}
+
+
+def test_each_way_is_an_option_of_highs() -> None:
+    """An unknown one would be ignored."""
+    solver = lp.silent()
+    for name, value in (*lp.PRIMAL, *lp.NARROW):
+        assert solver.setOptionValue(name, value) == highspy.HighsStatus.kOk
+        assert solver.getOptionValue(name)[1] == value
+
+
+def test_a_simplex_that_goes_in_circles_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is no answer, as a limit of time is none."""
+    silent, made = lp.silent, list[highspy.Highs]()
+
+    def kept() -> highspy.Highs:
+        made.append(silent())
+        return made[-1]
+
+    monkeypatch.setattr(lp, "silent", kept)
+    p = program([([1, 1, 0, 0], 1), ([1, 2, 1, 0], 2)], [1, -2, 0, 0])
+    assert lp._basis(p, p.variables()) is not None
+    assert made[0].getOptionValue("simplex_iteration_limit")[1] == lp.TURNS
+    monkeypatch.setattr(highspy.Highs, "getModelStatus", lambda _: highspy.HighsModelStatus.kIterationLimit)
+    assert lp._basis(p, p.variables()) is None
+
+
 def test_limits_of_integers_are_left_out_where_floats_mistake_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """2^64 a = 1 and a = 0 hold next to each other for floats; no exact engine is asked about that. A limit that is
     needed counts."""
     monkeypatch.setattr(lra, "solve", lambda _: pytest.fail("the exact engine was asked"))
     basis = lp._basis
-    monkeypatch.setattr(lp, "_basis", lambda p, names: ["x0"] if "x0" in names else basis(p, names))
+    monkeypatch.setattr(lp, "_basis", lambda p, names, way=(): ["x0"] if "x0" in names else basis(p, names, way))
     assert lp.solve(program([([2**64, 0], 1), ([-1, 0], 0), ([0, 1], 0)], [1, 1])) is None
     assert lp.solve(program([([2**64, 0, 3], 1), ([-1, 0, 0], 0)], [1, 0, 1])) == {"x2": F(1, 3)}
     monkeypatch.undo()
