@@ -37,6 +37,12 @@ from semantics.cuda.state import State
 MOST: Final = 1 << 20
 """The most turns that are counted."""
 
+_DIGITS: Final = {FLOAT: 24, DOUBLE: 53}
+"""The binary digits of a type's numbers."""
+
+_LARGEST: Final = 1 << 100
+"""Larger constants are not looked at, nor smaller ones than the inverse: they may be infinite, or have fewer digits."""
+
 
 def counted(st: State, c: Expr, stmts: list[Stmt]) -> tuple[Expr, list[Stmt]]:
     """The test of a loop that is to be emitted now, and its body: with a variable that counts turns, where the test
@@ -112,11 +118,27 @@ def _turns(start: Fraction, step: Fraction, op: str, limit: Fraction) -> int | N
 
 
 def _number(e: Expr) -> Fraction | None:
-    """The value of a floating-point constant, as a double has it: in a float it is the same, if that has it at all."""
+    """The value of a floating-point constant: the number of its type that is next to what is written."""
     match e:
-        case Const(str(text)):
+        case Const(str(text), type_) if type_ in _DIGITS:
             try:
-                return Fraction(float(text.rstrip("fFlL")))
-            except (ValueError, OverflowError):
+                number = Fraction(text.rstrip("fFlL"))
+            except ValueError:
                 return None
+            return nearest(number, _DIGITS[type_]) if number == 0 or 1 / _LARGEST < abs(number) < _LARGEST else None
     return None
+
+
+def nearest(x: Fraction, digits: int) -> Fraction:
+    """The number of so many binary digits next to x, of two the one that ends in 0: as a constant is rounded that is
+    neither too small nor too large for its type.
+
+    >>> print(*(nearest(Fraction(text), 24) for text in ("16777217", "16777219", "2.9999999999", "0.75")))
+    16777216 16777220 3 3/4
+    """
+    if x == 0:
+        return x
+    unit = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - digits)
+    while abs(x) >= unit * (1 << digits):
+        unit *= 2
+    return round(x / unit) * unit

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from logic.syntax import show_stmt
 from semantics import grid, vectorised
 from semantics.cuda import read_cuda
+from semantics.cuda.counted import nearest
+from tests.examples import examples
 
 Write = Callable[[str], str]
 
@@ -29,6 +36,12 @@ LOOPS: Final = {
         "turn < 3 && i < 1.0f",
         15,
     ),
+    # what is written is next to a number, and that is compared with
+    "q": ("for (float i = 0; i <= 2.9999999999f; i++) c++;", "turn < 4 && i <= 2.9999999999f", 4),
+    "r": ("for (float i = 0; i <= 2.9999999999; i++) c++;", "turn < 3 && as_double(i) <= 2.9999999999", 3),
+    "s": ("for (float i = 8388600; i <= 8388607.75f; i++) c++;", "turn < 9 && i <= 8388607.75f", 9),
+    # what may be 0, as it is too small
+    "t": ("for (float i = -3; i <= -1e-50f; i++) c++;", SAME, 4),
     # what is no float, what may begin elsewhere or is moved otherwise, and what does not end by it
     "h": ("for (float i = 0; i < 1; i += 0.1f) c++;", SAME, 10),
     "i": ("for (float i = 16777216.f; i < 16777218.f; i += 2.f) c++;", SAME, 1),
@@ -54,3 +67,12 @@ def test_turns_are_counted_where_all_numbers_are_exact(here: Write) -> None:
         assert (f"while ({test})" in text) if test else "turn" not in text, (name, text)
         for run in (grid.run, vectorised.run):
             assert run(kernel, (1, 1, 1), (1, 1, 1), {"n": 5}, {"A": [9]}).arrays["A"][0] == turns, (name, run)
+
+
+@examples(100, 10_000)
+@given(st.floats(2.0**-99, 2.0**99), st.booleans())
+def test_a_constant_is_next_to_what_is_written(x: float, below: bool) -> None:
+    """As C rounds a double to a float, on both sides of 0."""
+    exact = Fraction(-x if below else x)
+    assert nearest(exact, 53) == exact
+    assert nearest(exact, 24) == Fraction(struct.unpack("f", struct.pack("f", float(exact)))[0])
