@@ -52,25 +52,25 @@ def solve(program: Program, again: bool = True) -> dict[str, Rational] | None:
     names = program.variables()
     if not names:
         return {} if all(rhs == 0 for _, rhs in program.equations) else None
-    solution, some = _asked(program, USUAL)
+    solution, some = _asked(program, names, USUAL)
     if solution is not None:
         return solution
     if (near := _near(program)) is not program:
         return solve(near, again)
     if not (some or again):
         return None
-    solution, other = _asked(program, PRIMAL)
+    solution, other = _asked(program, names, PRIMAL)
     if solution is not None:
         return solution
     if not (some or other) and hopeless(program):
         return None
-    solution, _ = _asked(program, NARROW)
+    solution, _ = _asked(program, names, NARROW)
     return lra.solve(program) if solution is None else solution
 
 
-def _asked(program: Program, way: Options) -> tuple[dict[str, Rational] | None, bool]:
+def _asked(program: Program, names: list[str], way: Options) -> tuple[dict[str, Rational] | None, bool]:
     """The exact solution at the vertex that HiGHS finds, and whether it finds one."""
-    basis = _basis(program, program.variables(), way)
+    basis = _basis(program, names, way)
     return (None, False) if basis is None else (_vertex(program, basis), True)
 
 

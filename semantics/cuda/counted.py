@@ -125,7 +125,8 @@ def _number(e: Expr) -> Fraction | None:
                 number = Fraction(text.rstrip("fFlL"))
             except ValueError:
                 return None
-            return nearest(number, _DIGITS[type_]) if number == 0 or 1 / _LARGEST < abs(number) < _LARGEST else None
+            known = number == 0 or Fraction(1, _LARGEST) < abs(number) < _LARGEST
+            return nearest(number, _DIGITS[type_]) if known else None
     return None
 
 
