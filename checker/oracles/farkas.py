@@ -63,6 +63,9 @@ MAX_FACTORS: Final = 12
 CHOICES: Final = ("?:", "||"), ("int",)
 """The choices that proofs split: a ? b : c and a || b before truth values as numbers."""
 
+MAX_CUBED: Final = 8
+"""Facts any three of which are multiplied, where the goal has products of three: 120 products."""
+
 MAX_CHOICES: Final = 3
 """Choices that are split on, one after the other, on the way to a proof."""
 
@@ -630,8 +633,8 @@ def _sum(goal: Poly, have: list[Fact]) -> Json:
 def _solution(goal: Poly, have: list[Fact], products: bool = False, more: Iterable[Because] = ()) -> Rows | None:
     """Coefficients and factors with goal = their sum, coefficients at least 0; None where the LP has no solution.
 
-    Products of two facts take part where the goal itself has some; with `products` those about leaves that facts
-    multiply; `more` is what else is nonnegative, and why.
+    Products of two facts, and of three, take part where the goal itself has such; with `products` those of two about
+    leaves that facts multiply; `more` is what else is nonnegative, and why.
     """
     more = tuple(more)
     weights = _weights(goal, tuple(f.poly for f in have), products, tuple(p for p, _ in more))
@@ -646,19 +649,22 @@ def _solution(goal: Poly, have: list[Fact], products: bool = False, more: Iterab
     ]
 
 
-Weights = tuple[tuple[Rational, int | tuple[int, int]], ...]
-"""Coefficients of summands: of those that are given by their numbers, and of the products of two facts."""
+Weights = tuple[tuple[Rational, int | tuple[int, ...]], ...]
+"""Coefficients of summands: of those that are given by their numbers, and of products of facts."""
 
 
 @lru_cache(maxsize=MAX_KEPT)
 def _weights(goal: Poly, have: tuple[Poly, ...], products: bool, more: tuple[Poly, ...]) -> Weights | None:
     """The solution of `_solution`, without names: 1 is summand 0, then come the facts, then `more`."""
-    summands: dict[int | tuple[int, int], Poly] = dict(enumerate((const(1), *have, *more)))
+    summands: dict[int | tuple[int, ...], Poly] = dict(enumerate((const(1), *have, *more)))
     if products or any(len(m) > 1 for m, _ in goal.terms):
         of_products = mixed(have) if products else None
         first = [i for i, p in enumerate(have) if p.terms and (of_products is None or leaves(p) <= of_products)]
         first = first[:MAX_FACTORS] if products else nearest(goal, have, first)[:MAX_FACTORS]
         summands |= {(i, k): have[i] * have[k] for i, k in combinations_with_replacement(first, 2)}
+        if any(len(m) > 2 for m, _ in goal.terms):
+            cubed = combinations_with_replacement(first[:MAX_CUBED], 3)
+            summands |= {(i, j, k): have[i] * have[j] * have[k] for i, j, k in cubed}
     solution = lp.solve(_program(goal, summands.values()), again=False)
     if solution is None:
         return None

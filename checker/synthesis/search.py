@@ -435,10 +435,8 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, sort: Sort, solid:
     these measure: a row may cost so much at each of its elements.
     """
     inner = _inner(node.body, context, written(node.body.stmt), sort)
-    rows, deep = _rows(node, context, sort)
-    if rows and any(_rows(cycle, context, sort)[0] for cycle in cycles(node.body)):
-        deep += [*own, *rows]
-    deep = deep if solid else []
+    rows, inside = _rows(node, context, sort)
+    deep = [] if not solid else [*inside, *own, *rows] if rows and _has_rows(node.body, context, sort) else inside
     squares = [a * b for i, a in enumerate(own) for b in own[i:]] if rows else []
     solids = [a * b for a in (*own, *squares, *(a * b for a in own for b in rows)) for b in deep]
     changed, x = written(node.body.stmt), node.invariant.x
@@ -449,8 +447,14 @@ def bases(node: Cycle, own: Sequence[Poly], context: Context, sort: Sort, solid:
 
 
 def is_solid(flow: Flow, context: Context) -> bool:
-    """Whether the rows of a triangle have loops inside them."""
-    return any(_rows(cycle, context, USUAL)[1] for cycle in cycles(flow))
+    """Whether the rows of a triangle have loops inside them, or are triangles themselves."""
+    found = ((_rows(cycle, context, USUAL), cycle.body) for cycle in cycles(flow))
+    return any(inside or (rows and _has_rows(body, context, USUAL)) for (rows, inside), body in found)
+
+
+def _has_rows(flow: Flow, context: Context, sort: Sort) -> bool:
+    """Whether a loop in it goes through the rows of a triangle."""
+    return any(_rows(cycle, context, sort)[0] for cycle in cycles(flow))
 
 
 def _rows(node: Cycle, context: Context, sort: Sort) -> tuple[list[Poly], list[Poly]]:

@@ -620,6 +620,21 @@ def test_products_with_leaves_in_common(monkeypatch: pytest.MonkeyPatch) -> None
     assert proof(o, CONTEXT) is None
 
 
+CUBES: Final = "2*{0}*{0}*{2} + 2*{0}*{1}*{1} + 4*{0}*{2} + 10/3*{0}", "4/3*{0}*{0}*{0} + 2*{0}*{0} + 4*{0}*{1}"
+
+
+@pytest.mark.parametrize(("more", "holds"), [("", True), (" + 4/3*{0}", True), (" + 5*{0}", False)])
+def test_triangles_whose_rows_are_triangles(more: str, holds: bool) -> None:
+    """A turn of three loops, each up to the counter around it: a sum of products of three facts."""
+    atoms = ("max(0, n - x)", "max(0, 1 + x)", "max(0, n)")
+    o = at_least("x >= 0", *(text.format(*atoms) for text in (CUBES[0], CUBES[1] + more)))
+    assert (false_at(o) is None) == holds
+    found = proof(o, CONTEXT)
+    assert (found is not None) == holds
+    if found is not None:
+        verify_proof(o, found)
+
+
 @pytest.mark.parametrize(("more", "holds"), [("", True), (" + 1", False)])
 def test_what_a_product_loses_pays_for_the_rest(more: str, holds: bool) -> None:
     """A turn of a grid stride, whose rows are as long as its counter: with y steps at once, one of all that are left
