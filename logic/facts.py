@@ -46,7 +46,7 @@ class Facts:
     >>> facts.plain(sym(x) + sym(y)) == sym(n) * 2 + 3
     True
     >>> facts.least(sym(n) * 2 + 1), facts.least(sym(x)), facts.moved(sym(n) * -1)
-    (17, None, 8)
+    (17, 16, 8)
     >>> print(facts.without({"x"}).plain(sym(x) + sym(y)))
     3 + x
     """
@@ -80,12 +80,21 @@ class Facts:
 
     @cached_property
     def lows(self) -> dict[Leaf, int]:
-        """The least number that each leaf can be."""
+        """The least number that each leaf can be: where a comparison has it alone, or says that it is no less than a
+        sum of those."""
         found: dict[Leaf, int] = {}
         for p in self.nonnegative:
             match [t for t in p.terms if t[0]]:
                 case [((Sym(leaf),), c)] if c > 0:
                     low = ceil(-p.constant / c)
+                    found[leaf] = max(low, found.get(leaf, low))
+        alone = dict(found)
+        for p in self.nonnegative:
+            match [t for t in p.terms if t[0] and t[1] > 0]:
+                case [((Sym(leaf),), c)] if (
+                    len(p.terms) > 1 and (least := _least(sym(leaf) * c - p, alone)) is not None
+                ):
+                    low = ceil(least / c)
                     found[leaf] = max(low, found.get(leaf, low))
         return found
 
@@ -99,17 +108,24 @@ class Facts:
 
     def least(self, p: Poly) -> int | None:
         """A lower bound of a polynomial with nonnegative coefficients, from those of its leaves; None of others."""
-        total = Fraction(0)
-        for m, c in p.terms:
-            bounds = [self.lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
-            if c < 0 or any(low < 0 for low in bounds):
-                return None
-            total += c * prod(bounds)
-        return ceil(total)
+        low = _least(p, self.lows) if p.constant >= 0 else None
+        return None if low is None else ceil(low)
 
     def moved(self, p: Poly) -> int | None:
         """The least distance of p, which is not 0, from 0, where its sign is known."""
         return self.least(p) or self.least(p * -1)
+
+
+def _least(p: Poly, lows: Mapping[Leaf, int]) -> Fraction | None:
+    """A lower bound of a polynomial with nonnegative coefficients, its number aside, from those of its leaves; None of
+    others."""
+    total = Fraction(0)
+    for m, c in p.terms:
+        bounds = [lows.get(a.leaf, -1) if isinstance(a, Sym) else -1 for a in m]
+        if (m and c < 0) or any(low < 0 for low in bounds):
+            return None
+        total += c * prod(bounds)
+    return total
 
 
 def said(p: P, context: Context) -> Facts:

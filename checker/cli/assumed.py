@@ -58,6 +58,22 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
     return Launch(block or (None, None, None), grid or (None, None, None), conj(facts, sigma))
 
 
+def as_passed(reading: Reading, stated: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The assumptions of parameters, with that those are the size of their block that all launches in the file pass it
+    as, unless something else is stated of them."""
+    from logic.syntax import Param, subterms
+
+    spoken = {t.name for e in stated for t in subterms(e) if isinstance(t, Param)}
+    return (*stated, *(e for e in reading.sized if spoken.isdisjoint(_named(e))))
+
+
+def _named(e: Expr) -> set[str]:
+    """The parameters that the host passes, which an expression names."""
+    from logic.syntax import BUILTINS, Param, subterms
+
+    return {t.name for t in subterms(e) if isinstance(t, Param) and t.name not in BUILTINS}
+
+
 def assumed_of_data(reading: Reading, stated: Sequence[Stated], assumed: Sequence[Expr]) -> tuple[Contract, ...]:
     """The contracts that bounds may use, beside what else is assumed, with those of constant tables. Raises
     OptionProblem for those on arrays that the kernel may write to, and on elements that are not of one type."""

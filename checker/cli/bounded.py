@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.cli.assumed import (
     as_launched,
+    as_passed,
     assumed_of_data,
     check_assumptions,
     facts_alone,
@@ -74,7 +75,7 @@ def outlined(
     launch = launch_of(
         facts_alone(args), reading.kernel, hints.block or reading.block, hints.grid or reading.usual_grid
     )
-    facts = conj((*hints.assumptions, *launch.assumptions), sigma)
+    facts = conj(as_passed(reading, (*hints.assumptions, *launch.assumptions)), sigma)
     given = assumed_of_data(reading, (*hints.contracts, *contracts_of(args, sigma)), facts)
     launch = replace(launch, assumptions=facts, contracts=given)
     context = Context(replace(sigma, stable=arrays_of(given)), metric, hardware, launch, args.scope)
@@ -140,6 +141,8 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
     for one in unneeded(bounds, SOUND, oracle, kept=kept):
         other = in_launches(reading, without(launch, one), hardware)
         same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
+        if one in reading.sized:
+            continue  # the source says so, not a person
         if same and one not in implied(launch.contracts, reading):  # else by it a value is known not to wrap around
             found.append(one)
     return told_unneeded(found, len(bounds))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from checker.cli.assumed import (
     as_launched,
+    as_passed,
     assumed_of_data,
     check_assumptions,
     facts_alone,
@@ -104,7 +105,7 @@ def _annotated(args: argparse.Namespace, oracle: Oracles) -> tuple[Outline, tupl
     block = _agreed("block", args.block and asked.block, given.block, path)
     grid = _agreed("grid", args.grid and asked.grid, given.grid, path)
     symbolic = (None, None, None)
-    facts = conj((*given.assumptions, *asked.assumptions), sigma)
+    facts = conj(as_passed(reading, (*given.assumptions, *asked.assumptions)), sigma)
     stated = assumed_of_data(reading, (*given.contracts, *contracts_of(args, sigma)), facts)
     launch = Launch(block or reading.block or symbolic, grid or symbolic, facts, stated)
     context = Context(

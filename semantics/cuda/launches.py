@@ -109,11 +109,34 @@ def launches_of(unit: Unit, kernel: Node) -> list[Launch]:
 
 
 def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Extent | None, Extent | None]:
+    own = _every(unit, kernel, instance)
+    return (_agreed(own, 0), _agreed(own, 1)) if own else (None, None)
+
+
+def every(unit: Unit, kernel: Node) -> list[Launch] | None:
+    """All launches of a kernel, or of this instance of a template; None where one may be missing, or of what is not
+    known."""
+    return _every(unit, kernel.name, kernel.template_arguments)
+
+
+def _every(unit: Unit, kernel: str, instance: tuple[str, ...]) -> list[Launch] | None:
     launches = _launches(unit)
     if not launches or not _complete(unit, kernel, launches):
-        return None, None
-    own = [n for n in launches if not n.pattern and not _of_another(n, kernel, instance)]
-    return _agreed(own, kernel, 0), _agreed(own, kernel, 1)
+        return None
+    found = []
+    for launch in launches:
+        if launch.pattern or _of_another(launch, kernel, instance):
+            continue
+        callee = launch.callee
+        if callee is not None and callee.kind in ("VAR_DECL", "PARM_DECL"):
+            continue  # what it has is named elsewhere in the text (`_complete`)
+        if callee is not None and callee.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
+            name = launch.name
+        elif not (name := _overloaded(launch)):
+            return None
+        if name == kernel:  # else it is of another one, whatever its arguments are
+            found.append(launch)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,20 +292,9 @@ def _of_another(launch: Launch, kernel: str, instance: tuple[str, ...]) -> bool:
     return bool(given) and bool(instance) and given != instance
 
 
-def _agreed(launches: Sequence[Launch], kernel: str, position: int) -> Extent | None:
-    sizes: set[Extent | None] = set()
-    for launch in launches:
-        callee = launch.callee
-        if callee is not None and callee.kind in ("VAR_DECL", "PARM_DECL"):
-            continue  # what it has is named elsewhere in the text (`_complete`)
-        if callee is None or callee.kind not in ("FUNCTION_DECL", "FUNCTION_TEMPLATE", "CXX_METHOD"):
-            if not (name := _overloaded(launch)):
-                sizes.add(None)
-            elif name == kernel:  # else it is of another one, whatever its arguments are
-                sizes.add(_given_at(launch, position))
-        elif launch.name == kernel:
-            sizes.add(_given_at(launch, position))
-    by_axis = zip(*sizes, strict=True) if None not in sizes else ()
+def _agreed(launches: Sequence[Launch], position: int) -> Extent | None:
+    sizes = {_given_at(launch, position) for launch in launches}
+    by_axis = zip(*(own for own in sizes if own), strict=True) if None not in sizes else ()
     agreed = [own[0] if len({*own}) == 1 else None for own in by_axis]
     return _known(*agreed) if agreed else None
 
@@ -394,12 +406,9 @@ def _idle(tokens: list[Token], at: int) -> bool:
 def _dim3(node: Node, host: Node, at: int) -> Extent | None:
     """The value of an expression of type dim3 at a place, as far as it is constant, following a variable to its
     initialiser and assignments."""
-    while node.kind in _WRAPPERS or (node.kind == "CALL_EXPR" and len(node.arguments) == 1):
-        callee = node.referenced if node.kind == "CALL_EXPR" else None
-        inner = [c for c in node.children if c.kind != "TYPE_REF"] if callee is None else node.arguments
-        if len(inner) != 1 or (callee is not None and not _constructs(callee)):
-            return None
-        (node,) = inner
+    if (inner := copied(node)) is None:
+        return None
+    node = inner
     if node.kind == "DECL_REF_EXPR" and node.type.kind != "int":
         decl = node.referenced
         own = decl is not None and decl.type.name == "dim3" and automatic(decl, host)
@@ -407,9 +416,21 @@ def _dim3(node: Node, host: Node, at: int) -> Extent | None:
     if node.type.kind == "int":  # as in templates, and as functions are passed it
         return _made([node], host)
     made = node.referenced if node.kind == "CALL_EXPR" and len(node.arguments) == 3 else None
-    if made is not None and _constructs(made):
+    if made is not None and constructs(made):
         return _made(node.arguments, host)
     return None
+
+
+def copied(node: Node) -> Node | None:
+    """The expression that one of type dim3 is a copy of, or the number that it is made of; None where it is not
+    known."""
+    while node.kind in _WRAPPERS or (node.kind == "CALL_EXPR" and len(node.arguments) == 1):
+        callee = node.referenced if node.kind == "CALL_EXPR" else None
+        inner = [c for c in node.children if c.kind != "TYPE_REF"] if callee is None else node.arguments
+        if len(inner) != 1 or (callee is not None and not constructs(callee)):
+            return None
+        (node,) = inner
+    return node
 
 
 def _made(given: Sequence[Node], host: Node) -> Extent | None:
@@ -420,7 +441,7 @@ def _made(given: Sequence[Node], host: Node) -> Extent | None:
     return _known(*sizes, *[1] * (3 - len(sizes)))
 
 
-def _constructs(callee: Node) -> bool:
+def constructs(callee: Node) -> bool:
     """Whether this makes a dim3, not something derived from it."""
     return callee.kind == "CONSTRUCTOR" and callee.name == "dim3" and in_shim(callee)
 

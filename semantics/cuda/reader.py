@@ -34,6 +34,7 @@ from logic.syntax import (
 from logic.typing import TypeProblem, check_kernel, signature
 from semantics.cuda.alike import anywhere
 from semantics.cuda.arguments import Launched, launched
+from semantics.cuda.blocks import sized
 from semantics.cuda.calls import call, construct, destroy
 from semantics.cuda.clang import Node
 from semantics.cuda.classes import check_objects
@@ -69,14 +70,14 @@ class Reading:
 
     The kernel is right for launches that satisfy `facts`, which are about parameters and sizes alone; in others some of
     its unsigned values wrap around. `written` is its body with every reduction modulo 2^bits that C makes, `types` are
-    those of its integers. `launched` are the launches that the file shows. `rows` has the bytes of a row (what the last
-    index runs over) of the shared arrays with several dimensions, by their names, `tables` what arrays in constant
-    memory are declared to hold. `one_row` says that the kernel counts the blocks of its grid as if they were in a row.
-    `spans` are limits of the elements of arrays, within which the kernel is right, too: of those that contracts speak
-    of (`under`). `passed` are the names of what the kernel is passed, in order; what has none is "". `fields` are the
-    numbers in the structures among that: of each the byte that it begins at, and its size. `symbol` is the kernel's
-    name in compiled code. `unsteady` is the memory that is read as what others may change meanwhile: as volatile, or
-    atomically.
+    those of its integers. `launched` are the launches that the file shows; `sized` says of parameters that all of these
+    pass the size of the block. `rows` has the bytes of a row (what the last index runs over) of the shared arrays with
+    several dimensions, by their names, `tables` what arrays in constant memory are declared to hold. `one_row` says
+    that the kernel counts the blocks of its grid as if they were in a row. `spans` are limits of the elements of
+    arrays, within which the kernel is right, too: of those that contracts speak of (`under`). `passed` are the names of
+    what the kernel is passed, in order; what has none is "". `fields` are the numbers in the structures among that: of
+    each the byte that it begins at, and its size. `symbol` is the kernel's name in compiled code. `unsteady` is the
+    memory that is read as what others may change meanwhile: as volatile, or atomically.
     """
 
     kernel: Kernel
@@ -95,6 +96,7 @@ class Reading:
     symbol: str = ""
     unsteady: frozenset[str] = frozenset()
     launched: tuple[Launched, ...] = ()
+    sized: tuple[Expr, ...] = ()
 
     @property
     def launches(self) -> tuple[tuple[Extent | None, Extent | None], ...]:
@@ -254,7 +256,8 @@ def _reading(request: Request, program: _Program) -> Reading:
     fields = {p.name: dict(_fields(p, p.name, 0)) for p in node.arguments if p.type.kind == "record"}
     unsteady = frozenset(st.unsteady)
     found = replace(found, passed=passed, fields=fields, symbol=node.symbol, unsteady=unsteady)
-    return replace(found, launched=launched(parsed.whole, host, node))
+    parameters = sized(parsed.whole, host, node, kernel.body)
+    return replace(found, launched=launched(parsed.whole, host, node), sized=parameters)
 
 
 def _fields(of: Node, name: str, start: int) -> Iterator[tuple[str, tuple[int, int]]]:

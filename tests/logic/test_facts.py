@@ -69,7 +69,7 @@ def test_without_what_has_changed_nothing_is_said_of_it() -> None:
     assert (facts.numbers, kept.numbers) == ({X: 3}, {})
     assert set(facts.definitions) == {X, Y}
     assert kept.definitions == {}
-    assert (facts.lows, kept.lows) == ({X: 3, N: 2, Y: 4}, {N: 2})
+    assert (facts.lows, kept.lows) == ({X: 3, N: 4, Y: 4}, {N: 2})
     assert kept.plain(sym(X) + sym(Y)) == sym(X) + sym(Y)
 
 
@@ -80,3 +80,13 @@ def test_what_a_launch_says_besides() -> None:
     assert {X: 64, N: 7, Param("blockDim.x"): 64}.items() <= facts.numbers.items()
     assert facts.least(sym(Tid("x"))) == 0
     assert facts is said((Op("==", (X, Param("blockDim.x"))),), context)
+
+
+def test_what_is_no_less_than_others_is_no_less_than_the_least_of_these() -> None:
+    """Also where a difference is said to be no more than a number; one that may be less than 0 says nothing."""
+    at_most = Op(">=", (Op("*", (X, Const(2))), Op("+", (Op("*", (N, Const(3))), Const(2)))))
+    facts = Facts((Op("==", (Y, N)), Op(">=", (N, Const(3))), at_most))
+    assert facts.lows == {N: 3, Y: 3, X: 6}
+    assert Facts((Op(">=", (X, N)), Op(">=", (N, Const(-1))))).lows == {N: -1}
+    assert Facts((Op("==", (X, Op("-", (Const(4), N)))), Op(">=", (N, Const(1))))).lows == {N: 1}
+    assert Facts((Op(">=", (N, Const(0))),)).moved(sym(N) - 5) is None

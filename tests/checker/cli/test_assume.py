@@ -231,3 +231,25 @@ def test_points_that_a_reading_excludes(
         capsys.readouterr()
         assert main(command) == 2
         assert "n >= 0 is assumed" in capsys.readouterr().err, command
+
+
+SIZED = """__global__ void k(float *A, int C, int n) {
+    for (int i = threadIdx.x; i < C; i += n) A[i] = 0;
+}
+void f(float *A, int C, int n) { k<<<1, n>>>(A, C, n); }
+"""
+
+
+@pytest.mark.parametrize(("options", "given"), [([], ["n == blockDim.x"]), (["--assume", "n > 0"], ["n > 0"])])
+def test_a_parameter_that_is_launched_as_the_size_of_its_block(
+    options: list[str], given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a person says of it stands in place of that."""
+    (tmp_path / "k.cu").write_text(SIZED)
+    line = ["bound", str(tmp_path / "k.cu"), "--kernel", "k", "--metric", "sectors", "--format", "json", *options]
+    assert main(line) == 0
+    told = capsys.readouterr()
+    (row,) = json.loads(told.out)["results"]
+    assert "trunc((C + n - 1)/n)" in row["bound"]
+    assert [a.removeprefix("given: ") for a in row["assumptions"] if a.startswith("given: ")] == given
+    assert "not needed" not in told.err
