@@ -11,13 +11,14 @@ from checker.synthesis import chases
 from checker.synthesis.counters import geometric, moves, per_turn
 from checker.synthesis.ghosts import cycles
 from checker.synthesis.guards import distances, sized
+from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle, Flow, Fork, Step, within
 from checker.synthesis.walk import Told
 from logic.assertions import Context, conj
 from logic.comparisons import as_expr
 from logic.contracts import BOUND, elements_in, settled
 from logic.facts import Facts, compared, definitions, said, unfolded
-from logic.potentials import ELEMENT, Poly, element_of, is_closed, leaves, of_expr, sym, variables
+from logic.potentials import ELEMENT, Floor, Max0, Poly, element_of, is_closed, leaves, max0, of_expr, sym, variables
 from logic.source import Loc
 from logic.stable import root
 from logic.syntax import (
@@ -155,13 +156,14 @@ def _of_steps(case: _Case) -> Iterator[tuple[str, str]]:
         found = map(kept.plain, moves(name, cycle.body.stmt) or ())
         loose = next((d for d in found if not facts.moved(d)), None)
         if loose is not None and not loose.is_constant:
-            down = all(c < 0 for _, c in loose.terms)
+            quotient = _quotient(loose)
+            down = all(c < 0 for _, c in (quotient[0] if quotient is not None else loose).terms)
             side = "below" if down else "above"
             one = f"its counter '{name}' moves by {_told(loose)}, which is not known to be {side} 0"
             loose = loose * -1 if down else loose
             params = all(isinstance(leaf, Param) for leaf in leaves(loose))
-            told = _told(loose)
-            yield one, f'Say --assume "{told} > 0".' if params else f"State //@ loop invariant {told} > 0;"
+            told = _above_0(loose)
+            yield one, f'Say --assume "{told}".' if params else f"State //@ loop invariant {told};"
 
 
 def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
@@ -177,12 +179,30 @@ def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
         yield told, f'Say --assume "{size} <= {mask >> 1}", or compute it in a wider type.'
     for name in sorted(x for x in case.tested - uniform if locals_[x] == INT):
         here = next((s.loc for s in _assignments(flow, name, apart=True)), None)
+        positive = " ".join(f'--assume "{t.name} > 0"' for t in _dividing(name, cycle, case.context))
         yield (
             f"its guard depends on '{name}', which differs between the threads of a warp{_at(here)}",
             "Count its turns in a variable of their own, and test that, too: turn < n."
             if name in case.changed
+            else f"Say {positive}."
+            if positive
             else f"Say what bounds it for all of them: {_LIMITED.format(name)}",
         )
+
+
+def _dividing(name: str, cycle: Cycle, context: Context) -> tuple[Param, ...]:
+    """The parameters, one if that is enough, by which being positive a variable has a limit at all lanes that it has
+    not else: what divides others in P."""
+    p, uniform, e = cycle.invariant.p, cycle.invariant.x, Var(name)
+    by = (t.args[1] for fact in p for t in subterms(fact) if isinstance(t, Op) and t.op in ("/", "%"))
+    found = [t for t in dict.fromkeys(by) if isinstance(t, Param) and t.name not in BUILTINS]
+    if not found or most(e, uniform, said(p, context), context) is not None:
+        return ()
+    for some in (*((t,) for t in found), tuple(found)):
+        known = said((*p, *(Op(">", (t, Const(0))) for t in some)), context)
+        if most(e, uniform, known, context) is not None:
+            return some
+    return ()
 
 
 def _of_factors(case: _Case) -> Iterator[tuple[str, str]]:
@@ -362,6 +382,31 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
                 taken = per_turn(p - q, cycle.body.stmt, Facts(cycle.invariant.p))
                 if taken in (1, -1) and not start.is_constant and all(isinstance(x, Param) for x in leaves(start)):
                     yield start * taken
+
+
+def _above_0(p: Poly) -> str:
+    """The condition that a potential is positive, in C: of a quotient by a number, that what is divided is no less."""
+    quotient = _quotient(p)
+    return f"{_told(p)} > 0" if quotient is None else f"{_told(quotient[0])} >= {quotient[1]}"
+
+
+def _quotient(p: Poly) -> tuple[Poly, int] | None:
+    """The dividend, and the number that it is divided by, where a potential is a positive multiple of a quotient."""
+    match sorted(p.terms, key=lambda term: term[1]):
+        case [((Floor(arg, k),), c)] if c > 0:
+            return arg, k
+        case [((Floor(less, k),), low), ((Floor(more, n),), high)] if k == n and low == -high:
+            q = _inside(more)
+            return (q, k) if (more, less) == (max0(q), max0(q * -1)) else None
+    return None
+
+
+def _inside(p: Poly) -> Poly:
+    """The q of max(0, q); else p."""
+    match p.terms:
+        case [((Max0(arg),), c)] if c == 1:
+            return arg
+    return p
 
 
 def _told(p: Poly) -> str:

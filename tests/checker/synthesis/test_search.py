@@ -564,6 +564,27 @@ def test_no_potential(body: str) -> None:
         ("x <- n; while (x > 0) { x <- x - m; }", "moves by -m, which is not known to be below 0", '--assume "m > 0"'),
         ("y <- n; x <- 0; while (x < m) { x <- x + y; }", "moves by n, which", '--assume "n > 0"'),
         ("y <- n / m; x <- 0; while (x < k) { x <- x + y; }", "moves by n / m, which", '--assume "n / m > 0"'),
+        (
+            "x <- 0; while (x < n) { x <- x + k / 32; }",
+            "moves by trunc(k/32), which",
+            '--assume "k >= 32"',
+        ),
+        (
+            "y <- 3 * (k / 32); x <- n; while (x > 0) { x <- x - y; }",
+            "moves by -3*trunc(k/32), which",
+            '--assume "k >= 32"',
+        ),
+        ("y <- (tid.x + n) % m; x <- 0; while (x <= y) { x <- x + 1; }", "'y', which differs", 'Say --assume "m > 0".'),
+        (
+            "y <- ((tid.x + n) / k) % m; x <- 0; while (x < y) { x <- x + 1; }",
+            "'y', which differs",
+            'Say --assume "m > 0".',
+        ),
+        (
+            "y <- m - (tid.x + n) / k; x <- 0; while (x < y) { x <- x + 1; }",
+            "'y', which differs",
+            'Say --assume "k > 0".',
+        ),
         ("x <- n; while (x != 3) { x <- x - 1; }", "fails only if n - 3 >= 0", '--assume "n - 3 >= 0"'),
         ("x <- n; while (x != 3) { x <- x - 1; x <- x - 1; }", "none over its guard, x != 3", "loop potential q;"),
         ("x <- n; while (0 != m + x) { x <- x + 1; }", "fails only if -m - n >= 0", '--assume "-m - n >= 0"'),
