@@ -358,10 +358,18 @@ def _until(cycle: Cycle, context: Context) -> Iterator[tuple[str, str]]:
 
 
 def _wrapping(cycle: Cycle, context: Context) -> Iterator[tuple[str, int]]:
-    """The parameters that a loop's counters begin at or go to and that nothing limits, where sums of these are reduced
-    to an unsigned type, with the largest number of that."""
+    """The parameters that a loop's counters begin at or go to and that nothing limits, where sums that have a part in
+    its test are reduced to an unsigned type, with the largest number of that."""
     changed, masks = written(cycle.body.stmt), set[int]()
-    for e in (e for s in statements(cycle.body.stmt) if isinstance(s, Assign) for e in subterms(s.value)):
+    values, ending, todo = dict[str, list[Expr]](), set[str](), [*local_vars(cycle.cond)]
+    for s in statements(cycle.body.stmt):
+        if isinstance(s, Assign):
+            values.setdefault(s.var, []).append(s.value)
+    while todo:
+        if (x := todo.pop()) not in ending:
+            ending.add(x)
+            todo += (y for value in values.get(x, ()) for y in local_vars(value))
+    for e in (e for x in ending for value in values.get(x, ()) for e in subterms(value)):
         match e:
             case Op("&", (Op("+", _) as total, Const(int(mask)))) if mask in UNSIGNED and local_vars(total) & changed:
                 masks.add(mask)

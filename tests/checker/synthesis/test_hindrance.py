@@ -70,3 +70,21 @@ def test_sums_of_unsigned_numbers_may_begin_at_0_again(bits: int) -> None:
         told.append((f"may be {2**bits} or more" in found.problem.message, found.problem.advice))
     assert told[0] == (True, f'Say --assume "n <= {2 ** (bits - 1) - 1}", or compute it in a wider type.')
     assert not told[1][0]
+
+
+@pytest.mark.parametrize(("ends", "told"), [("i", True), ("j", True), ("k", False)])
+def test_what_wraps_around_is_told_where_it_ends_the_loop(ends: str, told: bool) -> None:
+    """By itself or by what is made of it; a sum that nothing tests is not in the way."""
+    text = f"""kernel k
+metric sectors
+block 32
+param int n;
+global int A[];
+local int i, j, k;
+begin
+  i <- 0; j <- 0; k <- 0;
+  while ({ends} < n) {{ A[0] <- i; i <- (i + 1) & 4294967295; j <- i; k <- k ^ n; }}
+end"""
+    (found,) = find_bounds(parse_outline(text, "k"), (METRICS["sectors"],), Oracles())
+    assert isinstance(found.problem, Stuck)
+    assert ("where an unsigned number begins at 0 again" in found.problem.message) == told
