@@ -142,16 +142,16 @@ class Unit:
     def errors(self) -> list[Diagnostic]:
         """The errors, in clang's order, without those of pragmas on loops, of which CUDA's compiler warns (clang
         keeps the statement after one, without it), and of kernels that all may call (`Request.together`)."""
-        told = (d for d in self._tu.diagnostics if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling))
-        return [self._told_of(d) for d in told]
+        every = self._tu.diagnostics
+        return [self._told_of(d) for d in every if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling)]
 
     def _told_of(self, d: Any) -> Diagnostic:
-        written = self.offset(d.location, argument=True)
-        return Diagnostic(d.spelling, *self.place(d.location), written, self._notes(d), libclang.instance(d))
+        written, first = self.offset(d.location, True), next((self.place(at)[0] for at in libclang.earlier(d)), None)
+        return Diagnostic(d.spelling, *self.place(d.location), written, self._notes(d), libclang.instance(d), first)
 
     def _notes(self, error: Any) -> tuple[Loc, ...]:
-        asked = (self.place(n.location)[0] for n in error.children if n.spelling.endswith("requested here"))
-        return tuple(loc for loc in asked if loc is not None)
+        asked = (n.location for n in error.children if n.spelling.endswith("requested here"))
+        return tuple(loc for at in asked if (loc := self.place(at)[0]) is not None)
 
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:

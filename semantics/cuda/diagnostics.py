@@ -104,7 +104,8 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     if mattering:
         first, *others = mattering
         told, loc = _for_users(first)
-        raise CudaError(told, loc, " ".join(filter(None, (advice, _others(first, others)))))
+        earlier = f"It is there before: {first.earlier}." if first.earlier and not is_shim(first.earlier.file) else ""
+        raise CudaError(told, loc, " ".join(filter(None, (earlier, advice, _others(first, others)))))
     for decl in _doubted(unit):
         if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)

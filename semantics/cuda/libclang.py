@@ -35,11 +35,21 @@ class Diagnostic:
     """Where the template that it is in is used, from the inside."""
     instance: str = ""
     """The instance of a function template that it is in itself, as clang writes it."""
+    earlier: Loc | None = None
+    """Where that is declared first which is declared again."""
 
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
 """The error of a file that is included, and its name."""
 _IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
+
+
+_EARLIER: Final = re.compile(r"previous (declaration|definition) is here")
+
+
+def earlier(error: Any) -> list[Any]:
+    """The places that clang's notes on an error give for what is declared again: where it was first."""
+    return [note.location for note in error.children if _EARLIER.fullmatch(note.spelling)]
 
 
 def instance(error: Any) -> str:
