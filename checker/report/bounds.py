@@ -33,13 +33,15 @@ from checker.report.terminal import wrapped
 from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Per, Result
 from checker.synthesis.walk import Stuck
-from logic.assertions import Context, P, show_p
+from logic.assertions import AtLeast, Context, P, show_p
 from logic.contracts import arrays_of, unchanging
 from logic.derivation import Derivation
 from logic.metrics import Hardware, Metric
+from logic.potentials import leaves
+from logic.refusals import Refusal
 from logic.rules import SOUND
 from logic.source import Loc, SourceError
-from logic.syntax import WARP_INDEX, Kernel, Sync, show_stmt, statements
+from logic.syntax import WARP_INDEX, Kernel, Param, Sync, show_stmt, statements
 
 if TYPE_CHECKING:
     from checker.refutation.witness import Witness
@@ -199,7 +201,22 @@ def _problem(result: Result) -> str:
     if isinstance(problem, Stuck):
         where = f"{problem.loc}: " if problem.loc else ""
         return f"{where}{problem.message}" + (f". {problem.advice}" if problem.advice else "")
+    if problem is not None and isinstance(problem.obligation, AtLeast):
+        return _too_little(problem, problem.obligation)
     return "" if problem is None else describe(problem)
+
+
+def _too_little(problem: Refusal, asked: AtLeast) -> str:
+    """That a potential is not known to pay for what is behind it, and what may help: the size of the block, where it is
+    one of the parameters."""
+    where = f"{problem.loc}: " if problem.loc else ""
+    names = {leaf.name for leaf in leaves(asked.q - asked.r) if isinstance(leaf, Param)}
+    sized = any(name.startswith("blockDim.") for name in names)
+    told = f"the potential here could not be shown to be enough: {asked.q} is to be at least {asked.r}"
+    block = " Or say --block, such as --block 256." if sized else ""
+    return (
+        f"{where}{told}. Say what makes that so, --assume e; or what a loop before pays, //@ loop potential q;{block}"
+    )
 
 
 def as_text(

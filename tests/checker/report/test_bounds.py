@@ -16,10 +16,12 @@ from checker.report.bounds import as_json, as_text, assumptions, explanation, pa
 from checker.report.verdicts import EXIT
 from checker.synthesis.bound import Result, find_bounds
 from checker.synthesis.outline import Outline, bare
-from logic.assertions import Context, Launch
+from logic.assertions import AtLeast, Context, Launch
 from logic.contracts import Contract
 from logic.metrics import HARDWARE, METRICS
 from logic.potentials import ELEMENT, ZERO, element_of, of_expr, sym
+from logic.refusals import Refusal
+from logic.source import Loc
 from logic.syntax import Const, Kernel, Op, Param
 from logic.typing import check_kernel
 from tests.logic.rules.applications import CONTEXT, facts, pot
@@ -90,6 +92,19 @@ def test_a_row() -> None:
     assert (row["verdict"], row["certificate"]) == ("certified", "sha256:0")
     assert "a note" in row["assumptions"]
     assert "problem" not in row
+
+
+@pytest.mark.parametrize(("size", "block"), [("blockDim.x", " Or say --block, such as --block 256."), ("n", "")])
+def test_a_potential_that_is_too_low_is_told_in_a_sentence(size: str, block: str) -> None:
+    k, context, (sectors, _) = results()
+    asked = AtLeast((), frozenset(), sym(Param(size)) * 2, pot("20"))
+    problem = Refusal("side condition", obligation=asked, name="Q:Weak", loc=Loc("k.cu", 3, 5))
+    row = as_json(k, context, replace(sectors, claim=None, verdict="not-proved", problem=problem), "warp", {}, [], None)
+    told = f"k.cu:3:5: the potential here could not be shown to be enough: 2*{size} is to be at least 20. "
+    assert (
+        row["problem"]
+        == f"{told}Say what makes that so, --assume e; or what a loop before pays, //@ loop potential q;{block}"
+    )
 
 
 def test_text_with_values() -> None:
