@@ -303,7 +303,7 @@ def test_an_outline_that_cannot_be_completed(tmp_path: Path, capsys: Capture) ->
     [
         ("j <- A[0]; i <- 0; while (i < j) { i <- i + 1; }", "or state invariant { _; q; _ } at it."),
         ("i <- 0; while (i < n) { i <- i + m; }", "  Say requires m > 0;."),
-        ("i <- A[0]; while (i < n) { i <- i + 1; }", "set i to 0 where it is less."),
+        ("i <- A[0]; while (i < n) { i <- i + 1; }", "set i to 0 where it is less; before one that counts down,"),
     ],
 )
 def test_advice_for_an_outline_is_in_its_own_words(body: str, advice: str, tmp_path: Path, capsys: Capture) -> None:
