@@ -30,7 +30,7 @@ TRIES: Final = 16
 """The number of stores that are drawn for one claim."""
 MANY: Final = 256
 """Stores that are drawn for a claim with divisions by what is not known, on which solvers spend all of their time."""
-USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000)
+USUAL: Final = (0, 1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 1000, 20_000)
 """Distances from a limit, and values of what has none."""
 BLOCKS: Final = ((32, 1, 1), (64, 1, 1), (8, 8, 1), (16, 16, 1), (32, 4, 2), (96, 1, 3))
 """Sizes of blocks, where they are not known."""
@@ -61,7 +61,7 @@ class Step(NamedTuple):
 @dataclass
 class Sampler:
     """Stores for the leaves of some facts and further terms, of one thread, or of two: then their leaves are `x@1` and
-    `x@2`, but for those that are shared."""
+    `x@2`, but for those that are shared. `divided` says that the claim divides by what is no literal."""
 
     facts: Iterable[Expr]
     terms: Iterable[Expr]
@@ -70,6 +70,7 @@ class Sampler:
     threads: tuple[int, ...] = (0,)
     warp: int = 32
     random: Random = field(default_factory=lambda: Random(0))
+    divided: bool = False
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
@@ -81,7 +82,9 @@ class Sampler:
     def divides(self) -> bool:
         """Whether something is divided by what is no literal."""
         parts = (t for e in (*self.facts, *self.terms) for t in subterms(e))
-        return any(isinstance(t, Op) and t.op in ("/", "%") and not isinstance(t.args[1], Const) for t in parts)
+        return self.divided or any(
+            isinstance(t, Op) and t.op in ("/", "%") and not isinstance(t.args[1], Const) for t in parts
+        )
 
     @cached_property
     def zeros(self) -> Store:

@@ -41,7 +41,7 @@ from logic.assertions import AtLeast, AtMost, Context, Entails, P, Proved, Refut
 from logic.contracts import elements_in
 from logic.metrics import phase_count
 from logic.operators import COMPARISONS, Value
-from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, evaluate, leaves
+from logic.potentials import ELEMENT, Apply, Atom, Floor, Leaf, Log2, Max0, Poly, Sym, atoms, evaluate, leaves
 from logic.syntax import BOOL, Const, Expr, Op, Param, Read, Tid, Var, subterms
 from logic.typing import Signature
 
@@ -55,6 +55,8 @@ STEPS: Final = 1_000_000
 """Z3's steps in a second of a processor. Queries are limited by steps, so that a busy machine decides as much."""
 SOON: Final = 8
 """The stores that are drawn before lanes are looked at: more would delay what is true, which is asked as often."""
+MORE: Final = 64
+"""The same for a claim with quotients by no number: an arithmetic proof of one takes a hundred times as long."""
 LOG_STEPS: Final = 12
 """log2's value is spelled out up to 2**LOG_STEPS; beyond, only how it grows."""
 
@@ -366,7 +368,7 @@ class Question:
     @cached_property
     def hopeless(self) -> Verdict | None:
         """The verdict where a store that is found soon shows that nothing proves it."""
-        return self.told(SOON)
+        return self.told(MORE if self.sampler.divided else SOON)
 
     def answer(self) -> Verdict:
         """The verdict, by a solver where no store tells."""
@@ -429,7 +431,9 @@ def at_least(o: AtLeast, facts: P, sigma: Signature, desk: Desk) -> Question:
 
         return evaluate(difference, values, element) < Fraction(0) and all(value_of(f, store) for f in facts)
 
-    return Question(sigma, frozenset(), True, Sampler(facts, unknowns, sigma), claims, real, desk)
+    divided = any(isinstance(a, Apply) and a.op == "/" for a in atoms(difference))
+    sampler = Sampler(facts, unknowns, sigma, divided=divided)
+    return Question(sigma, frozenset(), True, sampler, claims, real, desk)
 
 
 # --- two threads -----------------------------------------------------------------------------------------------------
