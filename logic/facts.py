@@ -73,6 +73,12 @@ class Facts:
         return {leaf: p for leaf, p in definitions(self.conditions).items() if leaf.name not in self.changed}
 
     @cached_property
+    def settled(self) -> dict[Leaf, Poly]:
+        """The numbers that leaves are, and the parameters that variables are: those of a function are its arguments."""
+        whole = {leaf: unfolded(p, self.definitions) for leaf, p in self.definitions.items()}
+        return {leaf: p for leaf, p in whole.items() if _is_parameter(p)} | self.constants
+
+    @cached_property
     def nonnegative(self) -> tuple[Poly, ...]:
         """The polynomials that are not negative by a comparison."""
         found = (p for fact in self.conditions for p, _ in differences(fact))
@@ -126,6 +132,10 @@ def _least(p: Poly, lows: Mapping[Leaf, int]) -> Fraction | None:
             return None
         total += c * prod(bounds)
     return total
+
+
+def _is_parameter(p: Poly) -> bool:
+    return all(len(m) < 2 and all(isinstance(a, Sym) and isinstance(a.leaf, Param) for a in m) for m, _ in p.terms)
 
 
 def said(p: P, context: Context) -> Facts:

@@ -327,13 +327,14 @@ class Search(Walk[Linear]):
         return found
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly], list[Poly]]:
-        """q with known numbers in place of variables, and p or 0 in place of every max(0, p) whose sign P decides.
+        """q with numbers and parameters in place of variables that are these, and p or 0 in place of every max(0, p)
+        whose sign P decides.
 
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         And the products of such p, which are nonnegative and may be of more factors than products of two facts have.
         """
         positive: dict[Poly, None] = {}
-        known = self.facts(state).constants
+        known = self.facts(state).settled
         q = q.mapped(lambda m: substitute(monomial(m), known))
 
         def decide(a: Atom) -> Poly:
@@ -385,7 +386,7 @@ class Search(Walk[Linear]):
                     facts[gap - atom(one) + atom(other)] = None
             elif not gap.is_constant and (least := known.least(gap)) is not None and least >= 0:
                 facts[atom(one) - atom(other)] = None
-        for g in (substitute(p, known.constants) for p in known.nonnegative):
+        for g in (substitute(p, known.settled) for p in known.nonnegative):
             if leaves(g) and leaves(g) <= here:
                 facts[g] = None
         for a in inside:

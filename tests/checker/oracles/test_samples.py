@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -157,7 +158,7 @@ def test_stores_are_drawn_once_for_the_same_facts_and_names() -> None:
 
 
 def test_a_store_fits_where_every_fact_holds_for_each_thread() -> None:
-    pair = sampler(shared=frozenset({"n"}), threads=(1, 2))
+    pair = sampler(shared=frozenset({"n"}), threads=(1, 2), random=Random(1))
     stores = list(pair.draws())
     for store in stores:
         own = [{x: store.get(f"{x}@{t}", store.get(x, 0)) for x in pair.leaves} for t in (1, 2)]
