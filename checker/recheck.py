@@ -1155,8 +1155,10 @@ class Lanes:
         found: Rational = 0
         rest = p
         quotients = [(atom, c) for atom, c in linear(p) if atom[0] == "floor"]
-        # q - k*floor(q/k) is 0 at least, and k - 1 at most; q may have other quotients, of less
-        for atom, c in sorted(quotients, key=lambda quotient: -quotient[0][2]):
+        if len(quotients) > 1:
+            quotients.sort(key=lambda quotient: (-quotient[0][2], order(quotient[0])))
+        # q - k*floor(q/k) is 0 at least, and k - 1 at most; q may have other quotients, of less, or as large, so: twice
+        for atom, c in (*quotients, *quotients):
             if c % atom[2] == 0 and integral(atom[1]):
                 less = rest - times(atom[1], -c // atom[2]) - single(*atom) * c
                 if len(terms(less)) < len(terms(rest)):

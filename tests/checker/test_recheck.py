@@ -32,7 +32,7 @@ from checker.recheck import Arithmetic, Bad, Lanes, Program
 from checker.synthesis.bound import find_bounds
 from checker.synthesis.outline import Outline, bare
 from logic import operators, potentials, schema
-from logic.assertions import Context, Launch
+from logic.assertions import Context, Launch, Uniform
 from logic.assertions import assume as assumed
 from logic.barriers import unproved_barriers
 from logic.derivation import Derivation
@@ -62,6 +62,7 @@ from logic.syntax import (
     seq,
 )
 from logic.typing import check_kernel
+from tests.checker.synthesis.bounded import bounds, of_body
 from tests.examples import examples
 from tests.mutants.certificates import mutant
 from tests.mutants.quick import Quick
@@ -2916,3 +2917,24 @@ def test_contracts_are_told_with_letters_that_are_no_names() -> None:
     fact = ("op", "<=", ("op", "elem:row", j), ("op", "+", k, ("param", "i")))
     text = recheck.show_contract((((("const", "int", 0), ("param", "n")), (None, None)), fact))
     assert text == "forall j in [0, n), k: row[j] <= k + i"
+
+
+def test_the_word_does_not_depend_on_how_texts_hash(tmp_path: Path) -> None:
+    """A row of which each lane has a turn, in blocks of any size: of two quotients by 32, one makes a sum shorter only
+    once the other one did."""
+    rows = "int lane = t % 32, row = (blockIdx.x * blockDim.x + t) / 32; if (row >= n) return;"
+    k = of_body(tmp_path, f"{rows} for (int j = lane; j < m; j += 32) x += A[row * m + j]; if (lane == 0) B[row] = x;")
+    (found,) = bounds(k, (32, 1, 1), ["steps"], Launch((None, None, None)))
+    assert found.claim is not None
+    assert found.derivation is not None
+    doc = certificate.write(
+        found.claim, found.derivation, found.ledger, lambda o, c: None if isinstance(o, Uniform) else proof(o, c), {}
+    )
+    (tmp_path / "k.json").write_text(json.dumps(doc))
+    script = f"import json, recheck; print(recheck.recheck(json.load(open({str(tmp_path / 'k.json')!r}))).verdict)"
+    command, folder = [sys.executable, "-c", script], Path(recheck.__file__).parent
+    ran = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env={"PYTHONHASHSEED": str(seed)})
+        for seed in range(8)
+    ]
+    assert [one.communicate()[0] for one in ran] == ["valid\n"] * len(ran)
