@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import chain, combinations_with_replacement, takewhile
+from itertools import chain, combinations_with_replacement, product, takewhile
 from math import ceil, floor, gcd, lcm
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ from logic.potentials import (
     const,
     leaves,
     log2,
+    max0,
 )
 from logic.syntax import TRUE, Const, Expr, Op, replace_part
 from logic.terms_as_json import expression, potential
@@ -238,10 +239,24 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 def _shown(goal: Poly, have: Given) -> Json:
     """An arithmetic proof of goal >= 0 from what is given, or None."""
     whole = have.with_values(goal)
-    proof = have.without_values(_prove(whole, have.facts), goal)
+    proof = have.without_values(_prove(whole, have.facts), goal) or _stepped(goal, _steps(whole), have)
     if proof is not None or (deeper := have.defined(whole)) is None:
         return proof
     return deeper.without_values(_prove(deeper.with_values(goal), deeper.facts), goal)
+
+
+def _steps(goal: Poly) -> list[Poly]:
+    """Differences that have few cases each, where those of a goal that has several of them are too many: how far what
+    it takes off is from the most that it can be, as max(0, 1 - max(0, x)) is 1 at most; and by how much the factors of
+    a product are more than those of one that is taken off."""
+    alone = [m[0].arg for m, c in goal.terms if c < 0 and len(m) == 1 and isinstance(m[0], Max0)]
+    ends = [p for p in alone if p.constant > 0 and all(c < 0 and _termwise(Poly(((m, 1),))) for m, c in p.terms if m)]
+    found = [max0(p) * -1 + p.constant for p in ends]
+    for less, _ in (term for term in goal.terms if term[1] < 0 and len(term[0]) > 1):
+        for more in (m for m, c in goal.terms if c > 0 and len(m) == len(less)):
+            pairs = product((a for a in more if a not in less), (a for a in less if a not in more))
+            found += [atom(a) - atom(b) for a, b in pairs if leaves(atom(a)) == leaves(atom(b))]
+    return list(dict.fromkeys(found)) if len(found) > 1 else []
 
 
 def _stepped(goal: Poly, steps: Iterable[Poly], given: Given) -> Json:

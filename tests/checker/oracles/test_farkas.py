@@ -635,6 +635,32 @@ def test_triangles_whose_rows_are_triangles(more: str, holds: bool) -> None:
         verify_proof(o, found)
 
 
+FIRSTS: Final = "min(1, max(0, x)) + min(1, max(0, y)) + min(1, max(0, n - x)) + min(1, max(0, n - y))"
+TURNS: Final = "max(0, {0}((31 + n)/32))*max(0, {0}((7 + x)/8))"
+ROUNDED: Final = TURNS.format("floor"), TURNS.format("trunc")
+
+
+@pytest.mark.parametrize(
+    ("q", "r", "holds"),
+    [
+        (FIRSTS, "0", True),
+        (f"{FIRSTS} + 1", "1", True),
+        (FIRSTS, "1", False),
+        (*ROUNDED, True),
+        (*reversed(ROUNDED), True),
+        (ROUNDED[0], f"{ROUNDED[1]} + 1", False),
+    ],
+)
+def test_differences_that_are_shown_one_by_one(q: str, r: str, holds: bool) -> None:
+    """First turns of several loops, and turns of a nest: all cases of all together are too many."""
+    o = at_least("", q, r)
+    assert (false_at(o) is None) == holds
+    found = proof(o, CONTEXT)
+    assert (found is not None) == holds
+    if found is not None:
+        verify_proof(o, found)
+
+
 @pytest.mark.parametrize(("more", "holds"), [("", True), (" + 1", False)])
 def test_what_a_product_loses_pays_for_the_rest(more: str, holds: bool) -> None:
     """A turn of a grid stride, whose rows are as long as its counter: with y steps at once, one of all that are left
