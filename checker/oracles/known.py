@@ -55,14 +55,16 @@ class Given:
     def defined(self, goal: Poly) -> Given | None:
         """The same without contracts, and with the definitions of variables in a goal's floor(.): as they are of more
         than parameters, they make polynomials longer. None where there are none."""
-        chain: list[tuple[Leaf, Poly, Expr]] = []
-        todo = sorted({x for a in atoms(goal) if isinstance(a, Floor) for x in leaves(atom(a))}, key=str)
-        while todo and len(chain) < MAX_CHAIN:
-            leaf, done = todo.pop(0), {x for x, _, _ in chain}
-            row = next((row for row in self.others if row[0] == leaf and not leaves(row[1]) & {leaf, *done}), None)
-            if row is not None and leaf not in done:
-                chain.append(row)
+        rows, chain = dict[Leaf, tuple[Leaf, Poly, Expr]](), list[tuple[Leaf, Poly, Expr]]()
+        todo = sorted({x for a in atoms(goal) if isinstance(a, Floor | Apply) for x in leaves(atom(a))}, key=str)
+        while todo and len(rows) < MAX_CHAIN:
+            leaf = todo.pop(0)
+            row = next((row for row in self.others if row[0] == leaf and leaf not in leaves(row[1])), None)
+            if row is not None and leaf not in rows:
+                rows[leaf] = row
                 todo += sorted(leaves(row[1]), key=str)
+        while free := [x for x in rows if not any(x in leaves(p) for _, p, _ in rows.values())]:
+            chain.append(rows.pop(free[0]))  # before what it is defined by
         if not chain:
             return None
         values = (*chain, *self.values)

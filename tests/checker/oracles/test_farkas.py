@@ -79,6 +79,8 @@ def atom(a: Any, at: Point) -> Any:
             return number(p, at) // k
         case ["log2", p]:
             return max(1, int(number(p, at))).bit_length() - 1
+        case ["op", "/", p, q]:
+            return denote("/", (int(number(p, at)), int(number(q, at))))
     raise AssertionError(a)
 
 
@@ -618,6 +620,19 @@ def test_products_with_leaves_in_common(monkeypatch: pytest.MonkeyPatch) -> None
     assert proof(replace(o, p=()), CONTEXT) is None
     monkeypatch.setattr(factors, "_outweighed", lambda _: ())
     assert proof(o, CONTEXT) is None
+
+
+@pytest.mark.parametrize(("more", "holds"), [("", True), (" + 1", False)])
+def test_definitions_by_what_is_defined_itself(more: str, holds: bool) -> None:
+    """The end of a part, which is the lesser of two, one of them a quotient: it is put first, and then that."""
+    o = at_least("", "max(0, trunc((5 + min(x + 1, n))/n))", f"max(0, trunc((5 + y)/n)){more}")
+    facts = ("x == blockIdx.y / n", "y == min(x + 1, n)")
+    o = replace(o, p=conj((parse_expr(t, SIGMA) for t in facts), SIGMA))
+    assert (false_at(o) is None) == holds
+    found = proof(o, CONTEXT)
+    assert (found is not None) == holds
+    if found is not None:
+        verify_proof(o, found)
 
 
 CUBES: Final = "2*{0}*{0}*{2} + 2*{0}*{1}*{1} + 4*{0}*{2} + 10/3*{0}", "4/3*{0}*{0}*{0} + 2*{0}*{0} + 4*{0}*{1}"
