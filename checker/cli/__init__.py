@@ -17,12 +17,10 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from checker import GARBAGE
 from checker import VERSION as VERSION
 from checker.notation.words import meant
 from logic.source import Loc, SourceError
-
-GARBAGE = (50_000, 5, 4)
-"""When garbage is looked for (`gc.set_threshold`), of which a command makes little: trees and terms stay."""
 
 MAX_DIGITS = 100_000
 """Of the integers that are printed where --at may be given: a bound at a large point has more than Python's 4,300."""

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from checker.testbed.workers import outlive_nobody, unheard
+from checker.testbed.workers import become_worker, unheard
 
 Failure = Literal["timeout", "out of memory", "crashed"]
 
@@ -298,7 +298,7 @@ def serve(connection: Connection, work: Work, memory: int | None) -> None:
     if memory is not None:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory + HEADROOM, memory + HEADROOM))
-    outlive_nobody()
+    become_worker()
     with suppress(EOFError, OSError):
         while True:
             what, done = connection.recv()

@@ -3,6 +3,7 @@ when it is ended by anything else."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -13,6 +14,8 @@ from multiprocessing import active_children, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from typing import Any
+
+from checker import GARBAGE
 
 
 class Workers(ProcessPoolExecutor):
@@ -40,13 +43,14 @@ class Workers(ProcessPoolExecutor):
 
 
 def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
-    outlive_nobody()
+    become_worker()
     if initializer is not None:
         initializer(*initargs)
 
 
-def outlive_nobody() -> None:
-    """Has this process end when the one that began it does."""
+def become_worker() -> None:
+    """Has this process end when the one that began it does, and look for garbage as seldom as a command does."""
+    gc.set_threshold(*GARBAGE)
 
     def watch() -> None:
         if (parent := parent_process()) is not None:
