@@ -20,6 +20,9 @@ MOST: Final = 100
 
 SAID: Final = "said of the source, not checked: "
 
+_NAMING: Final = ("--instantiate=", "--kernel=")
+"""The options that tell a kernel from others of its name."""
+
 UNKNOWN: Final = "unknown"
 """The head of a kernel that stands nowhere."""
 
@@ -53,9 +56,10 @@ def origin(
 
 
 def instance(name: str, made: Origin | None) -> str:
-    """The name of a certificate's kernel: older ones name a template, and say the instance among their options."""
-    asked = [text.partition("=")[2] for text in made.options if text.startswith("--instantiate=")] if made else []
-    last = re.compile(rf"(?:[\w:]*::)?({re.escape(name)}<.*>)")
+    """The name of a certificate's kernel: older ones name a template, and say the instance among their options, and
+    the options have the parameters that tell it from others of its name."""
+    asked = [text.partition("=")[2] for text in made.options if text.startswith(_NAMING)] if made else []
+    last = re.compile(rf"(?:[\w:]*::)?({re.escape(name)}(?:<.*>|\(.*\)))")
     return next((found[1] for text in asked if (found := last.fullmatch(text))), name)
 
 

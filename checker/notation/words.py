@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
@@ -29,12 +30,12 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 def last_word(kernel: str) -> str:
-    """The last word of a kernel's name, without the arguments of a template.
+    """The last word of a kernel's name, without the arguments of a template and the types of parameters.
 
-    >>> last_word("a::gemm<16>")
-    'gemm'
+    >>> last_word("a::gemm<16>"), last_word("a::gemm(const a::row *)")
+    ('gemm', 'gemm')
     """
-    return kernel.partition("<")[0].rpartition("::")[2].strip()
+    return re.split("[<(]", kernel)[0].rpartition("::")[2].strip()
 
 
 def shared(rows: Sequence[Sequence[str]]) -> list[str]:

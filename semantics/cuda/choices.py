@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from semantics.cuda.parse import STD, Request, in_its_language, parse
-from semantics.cuda.templates import instances, is_template, kernels, plain, qualified, told
+from semantics.cuda.templates import instances, is_plain, is_template, kernels, plain, qualified, signed, told
 from semantics.cuda.unseen import unseen
 
 
@@ -24,13 +24,14 @@ class Choice:
     def names(self) -> frozenset[str]:
         """The names that it may be called by, without spaces."""
         full = (self.instantiate or self.kernel or "").replace(" ", "")
-        return frozenset((self.name.replace(" ", ""), plain(self.name), full, plain(full)))
+        short = self.name.replace(" ", "")
+        return frozenset(name for own in (short, full) for name in (own, plain(own), plain(own).partition("(")[0]))
 
 
 def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = (), std: str = STD) -> list[Choice]:
     """The kernels of a file in source order, of templates each instance that the file uses, in the order of the uses;
-    one that it does not use with its default arguments, where it has them all; in the end those that are lost by an
-    error. Raises CudaError where the file can't be read."""
+    one that it does not use with its default arguments, where it has them all; several of one name with the types of
+    their parameters; in the end those that are lost by an error. Raises CudaError where the file can't be read."""
     unit = parse(in_its_language(Request(path, tuple(includes), tuple(defines), std))).unit
     found = kernels(unit)
     paths = list(dict.fromkeys(map(qualified, found)))
@@ -40,13 +41,15 @@ def choices(path: str, includes: Sequence[str] = (), defines: Sequence[str] = ()
         alone = sum(p.rpartition("::")[2] == last for p in paths) == 1
         own = [k for k in found if qualified(k) == full]
         template = next(filter(is_template, own), None)
+        scope = full.removesuffix(last) if alone else ""
+        plainly = [k for k in own if is_plain(k)] if len(own) > 1 else []
+        chosen += [Choice(name.removeprefix(scope), name) for name in map(signed, plainly)]
         if template is None:
-            chosen.append(Choice(last if alone else full, full))
+            chosen += [] if plainly else [Choice(full, f"::{full}") if not alone else Choice(last, full)]
             continue
         used = [*instances(unit, template), *(k for k in own if k.template_arguments)]
         names = list(dict.fromkeys(map(told, used)))
-        scope = full.removesuffix(last)
-        chosen += [Choice(name.removeprefix(scope) if alone else name, None, name) for name in names]
+        chosen += [Choice(name.removeprefix(scope), None, name) for name in names]
         if not names:
             chosen.append(Choice(last if alone else full, full))
     lost = [name for name in unseen(unit) if name not in paths] if chosen else []

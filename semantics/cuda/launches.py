@@ -28,7 +28,7 @@ from semantics.cuda.mentions import (
 from semantics.cuda.scan import automatic
 from semantics.cuda.shapes import CASTS
 from semantics.cuda.shim import in_shim, own_files, own_nodes
-from semantics.cuda.templates import INSTANCE, called, functions, is_kernel
+from semantics.cuda.templates import INSTANCE, called, functions, is_kernel, is_plain, signed
 
 Extent = tuple[int | None, int | None, int | None]
 """Sizes in x, y and z; None for one that is no constant."""
@@ -60,11 +60,10 @@ Host = Callable[[], Unit | None]
 def sizes_of(unit: Unit, host: Host, kernel: Node) -> tuple[Extent | None, Extent | None]:
     """The grid and the block that the launches of a kernel in its file agree on, as it is parsed for the device, which
     the unit is, and for the host: constants may differ. None without a launch, or where one is unclear or may be
-    missing. Launches of other instances of a template are none of its own."""
-    instance = kernel.template_arguments
-    found = _sizes_in(unit, kernel.name, instance)
+    missing. Launches of other instances of a template, and of other kernels of its name, are none of its own."""
+    found = _sizes_in(unit, kernel)
     on_host = host() if any(found) else None
-    grid, block = _sizes_in(on_host, kernel.name, instance) if on_host is not None else (None, None)
+    grid, block = _sizes_in(on_host, kernel) if on_host is not None else (None, None)
     return (found[0] if found[0] == grid else None), (found[1] if found[1] == block else None)
 
 
@@ -105,27 +104,24 @@ def launches_of(unit: Unit, kernel: Node) -> list[Launch]:
         and not launch.pattern
         and (callee := launch.callee) is not None
         and callee.template_arguments == kernel.template_arguments
+        and not _of_another(launch, kernel)
     ]
 
 
-def _sizes_in(unit: Unit, kernel: str, instance: tuple[str, ...]) -> tuple[Extent | None, Extent | None]:
-    own = _every(unit, kernel, instance)
+def _sizes_in(unit: Unit, kernel: Node) -> tuple[Extent | None, Extent | None]:
+    own = every(unit, kernel)
     return (_agreed(own, 0), _agreed(own, 1)) if own else (None, None)
 
 
 def every(unit: Unit, kernel: Node) -> list[Launch] | None:
     """All launches of a kernel, or of this instance of a template; None where one may be missing, or of what is not
     known."""
-    return _every(unit, kernel.name, kernel.template_arguments)
-
-
-def _every(unit: Unit, kernel: str, instance: tuple[str, ...]) -> list[Launch] | None:
     launches = _launches(unit)
-    if not launches or not _complete(unit, kernel, launches):
+    if not launches or not _complete(unit, kernel.name, launches):
         return None
     found = []
     for launch in launches:
-        if launch.pattern or _of_another(launch, kernel, instance):
+        if launch.pattern or _of_another(launch, kernel):
             continue
         callee = launch.callee
         if callee is not None and callee.kind in ("VAR_DECL", "PARM_DECL"):
@@ -134,7 +130,7 @@ def _every(unit: Unit, kernel: str, instance: tuple[str, ...]) -> list[Launch] |
             name = launch.name
         elif not (name := _overloaded(launch)):
             return None
-        if name == kernel:  # else it is of another one, whatever its arguments are
+        if name == kernel.name:  # else it is of another one, whatever its arguments are
             found.append(launch)
     return found
 
@@ -283,13 +279,15 @@ def _kernel_in(node: Node) -> Node | None:
     return node if node.kind == "DECL_REF_EXPR" else None
 
 
-def _of_another(launch: Launch, kernel: str, instance: tuple[str, ...]) -> bool:
-    """Whether a launch is for certain of another instance of a template."""
+def _of_another(launch: Launch, kernel: Node) -> bool:
+    """Whether a launch is for certain of another instance of a template, or of a kernel with other parameters."""
     callee = launch.callee
-    if callee is None or callee.kind != "FUNCTION_DECL" or launch.name != kernel:
+    if callee is None or callee.kind != "FUNCTION_DECL" or launch.name != kernel.name:
         return False
-    given = callee.template_arguments
-    return bool(given) and bool(instance) and given != instance
+    given, instance, body = callee.template_arguments, kernel.template_arguments, callee.definition
+    if given and (instance or is_plain(kernel)):
+        return given != instance
+    return body is not None and is_plain(body) and not (is_plain(kernel) and signed(body) == signed(kernel))
 
 
 def _agreed(launches: Sequence[Launch], position: int) -> Extent | None:

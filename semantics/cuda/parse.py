@@ -38,11 +38,13 @@ from semantics.cuda.templates import (
     functions,
     instances,
     is_called,
+    is_plain,
     is_template,
     kernels,
     plain,
     qualified,
     references,
+    signed,
     told,
 )
 from semantics.cuda.unseen import unseen
@@ -589,17 +591,25 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
         raise NoKernel(f"there is no kernel in '{request.path}'", None, "A kernel is a function marked __global__.")
     if name is None and len(names) > 1:
         raise CudaError(f"'{request.path}' has {len(names)} kernels: say which", None, f"{known} Use --kernel NAME.")
-    wanted = [k for k in found if name in (None, k.name, qualified(k)) and _meant(k, request)]
+    wanted = [k for k in found if (name is None or _is_named(k, name)) and _meant(k, request)]
     if not wanted:
         if (lost := unseen(unit).get(name or "")) is not None:
             raise lost
+        if others := [signed(k) for k in found if "(" in (name or "") and is_plain(k) and k.name == _last(name or "")]:
+            names, known = others, f"There is {' and '.join(others)}."
         near = get_close_matches(name or "", names, 1)
         meant = f"Did you mean '{near[0]}'? " if near and len(names) > 1 else ""
         raise CudaError(f"there is no kernel '{name}' in '{request.path}'", None, f"{meant}{known}")
     if any(is_template(k) for k in wanted):
         wanted = [k for k in wanted if not k.template_arguments]  # without specialisations, which are instances
-    if len(wanted) > 1:
-        raise CudaError(f"there are {len(wanted)} kernels called '{wanted[0].name}'", wanted[1].loc, "Rename one.")
+    if request.instantiate is not None and "<" in request.instantiate:
+        wanted = [k for k in wanted if is_template(k)] or wanted
+    paths = {qualified(k) for k in wanted}
+    if len(wanted) > 1 and (len(paths) > 1 or not all(map(is_template, wanted))):
+        by = "namespace" if len(paths) == len(wanted) else "parameters"
+        example = qualified(wanted[0]) if len(paths) == len(wanted) else signed(next(filter(is_plain, wanted)))
+        said = f"there are {len(wanted)} kernels called '{wanted[0].name}'"
+        raise CudaError(said, wanted[1].loc, f"Say which by its {by}, such as --kernel '{example}'.")
     if is_template(wanted[0]):
         return _instance(unit, wanted[0], request, advise)
     if request.instantiate is not None and "<" in request.instantiate:
@@ -608,8 +618,18 @@ def find(parsed: Parsed, request: Request, name: str | None, advise: bool = True
 
 
 def _last(path: str) -> str:
-    """The name of a kernel without namespaces and arguments of templates."""
-    return plain(path).rpartition("::")[2]
+    """The name of a kernel without namespaces, arguments of templates and parameters."""
+    return plain(path).partition("(")[0].rpartition("::")[2]
+
+
+def _is_named(kernel: Node, name: str) -> bool:
+    """Whether a kernel may be called so: by its name, by that with its namespaces (`::k` outside of all), and with its
+    parameters, too."""
+    if "(" not in name:
+        return name in (kernel.name, qualified(kernel), f"::{qualified(kernel)}")
+    full = signed(kernel)
+    meant = (full, full.removeprefix(qualified(kernel).removesuffix(kernel.name)))
+    return is_plain(kernel) and name.replace(" ", "") in (text.replace(" ", "") for text in meant)
 
 
 def _meant(kernel: Node, request: Request) -> bool:

@@ -75,6 +75,11 @@ def is_template(kernel: Node) -> bool:
     return kernel.kind == "FUNCTION_TEMPLATE" or any(n.kind.startswith("CLASS_TEMPLATE") for n in _around(kernel))
 
 
+def is_plain(kernel: Node) -> bool:
+    """Whether a kernel has nothing to do with templates: others of its name are told from it by their parameters."""
+    return not is_template(kernel) and told(kernel) == qualified(kernel)
+
+
 def _around(kernel: Node) -> Iterator[Node]:
     """The namespaces and structures around a kernel, from within."""
     here = kernel.parent
@@ -87,6 +92,11 @@ def qualified(kernel: Node) -> str:
     """A kernel's name with those of the namespaces and structures around it, as far as they have one."""
     names = [n.name for n in _around(kernel) if n.kind not in ("LINKAGE_SPEC", "UNEXPOSED_DECL")]
     return "::".join(name for name in (*reversed(names), kernel.name) if name and "(" not in name)
+
+
+def signed(kernel: Node) -> str:
+    """A kernel's full name with the types of its parameters, which tell it from others of its name: `N::k(float *)`."""
+    return qualified(kernel) + kernel.displayed.removeprefix(kernel.name)
 
 
 def told(kernel: Node) -> str:
@@ -119,7 +129,7 @@ def instances(unit: Unit, template: Node, asked: bool = False) -> list[Node]:
     path, key = qualified(template), (template.identity, asked)
 
     def is_one(body: Node) -> bool:
-        return body.name == template.name and is_kernel(body) and qualified(body) == path
+        return body.name == template.name and is_kernel(body) and qualified(body) == path and not is_plain(body)
 
     if key not in unit.instances:
         first = [n for n in own(unit) if not asked or n.name == INSTANCE]
@@ -240,8 +250,8 @@ def _explicit(unit: Unit, text: str) -> Iterator[tuple[str, str]]:
             continue
         if head.startswith(("struct ", "class ")):
             name = head.partition(" ")[2]
-            for method in _methods(unit, plain(name).rpartition("::")[2]):
-                yield scope, f"static auto @_{method} = &{name}::{method};"
+            for i, method in enumerate(_methods(unit, plain(name).rpartition("::")[2])):
+                yield scope, f"static auto @_{i} = &{name}::{method};"
             continue
         at = _outside(head, "(")
         name = _last_name(head[:at])
@@ -255,7 +265,7 @@ def _methods(unit: Unit, name: str) -> list[str]:
     while todo:
         node = todo.pop()
         if node.kind == "CLASS_TEMPLATE" and node.name == name:
-            found |= dict.fromkeys(c.name for c in node.children if c.kind == "CXX_METHOD" and c.name.isidentifier())
+            found |= dict.fromkeys(c.name for c in node.children if c.kind == "CXX_METHOD")
         todo += node.children if node.kind in _SCOPES else ()
     return list(found)
 

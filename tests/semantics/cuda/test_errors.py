@@ -162,7 +162,11 @@ def test_rows_whose_length_is_a_parameter(here: Write) -> None:
         ("#define N 4\nenum { A = 1 };\nint A;\n__global__ void k(int *B) { B[A] = N; }", None,
          "redefinition of 'A' as different kind of symbol", (3, 5), "It is there before: x.cu:2:8."),
         ("namespace a { __global__ void k(int *A) {} }\n" + ONE, "k", "there are 2 kernels called 'k'", (2, 17),
-         "Rename one."),
+         "Say which by its namespace, such as --kernel 'a::k'."),
+        ("__global__ void k(float *A) {}\n" + ONE, "k", "there are 2 kernels called 'k'", (2, 17),
+         "Say which by its parameters, such as --kernel 'k(float *)'."),
+        ("__global__ void k(float *A) {}\n" + ONE, "k(int)", "there is no kernel 'k(int)' in 'x.cu'", None,
+         "Did you mean 'k(int *)'? There is k(float *) and k(int *)."),
     ],
 )  # fmt: skip
 def test_file(

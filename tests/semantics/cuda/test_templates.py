@@ -141,9 +141,23 @@ void f(float *a) { go(ops::Mul<float>(), a); k<<<1, 64>>>(a, ops::Mul<double>())
 struct S { static __global__ void k(int *b) { b[threadIdx.x] = 1; } };
 namespace { __global__ void h(int *a) { a[0] = 1; } }
 template <class T> struct L { void run(T *a) { j<<<1, 8>>>(a); } static __global__ void j(T *b) { b[0] = 1; } };
-template struct L<float>; void f(int *a) { S::k<<<1, 64>>>(a); h<<<1, 32>>>(a); L<int>::j<<<1, 16>>>(a); }
+template <class T> struct O { T operator()(T *a) { o<<<1, 24>>>(a); return 0; } static __global__ void o(T *a) {} };
+template struct O<int>; template struct L<float>;
+void f(int *a) { S::k<<<1, 64>>>(a); h<<<1, 32>>>(a); L<int>::j<<<1, 16>>>(a); }
 """,
-        {"k": 64, "h": 32, "L<int>::j": 0, "L<float>::j": 0},
+        {"k": 64, "h": 32, "L<int>::j": 0, "L<float>::j": 0, "O<int>::o": 24},
+    ),
+    "kernels of one name, with other parameters": (
+        """
+typedef float real;
+__global__ void k(real *a);
+namespace n { template <class T> __global__ void k(T *a, int i) { a[i] = 1; } template <int B> __global__ void k() {}
+__global__ void k(const int *a) {} __global__ void k(int2 *b) { b[0].x = 1; } __global__ void alone(int *a) {} }
+void f(int *a, real *b) { n::k<<<1, 32>>>((const int *)a); n::k<<<1, 64>>>((int2 *)a); k<<<1, 8>>>(b); }
+__global__ void k(float *a) { a[0] = 1; }
+void g(int *a) { n::k<<<1, 96>>>(a, 1); n::alone<<<1, 16>>>(a); }
+""",
+        {"n::k(const int *)": 32, "n::k(int2 *)": 64, "n::k<int>": 96, "alone": 16, "k": 8},
     ),
     "several launches in several blocks": (
         N
