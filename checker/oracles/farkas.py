@@ -6,10 +6,10 @@ what stands inside max(0, .). An LP finds the coefficients, exactly. docs/certif
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import chain, combinations_with_replacement, product, takewhile
+from itertools import chain, combinations_with_replacement, takewhile
 from math import ceil, floor, gcd, lcm
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from checker.oracles.laws import laws
 from checker.oracles.maxima import innermost, middle, outer, replaced
 from checker.oracles.products import Because, Rows, products_with
 from checker.oracles.programs import Program, Row
+from checker.oracles.steps import pieces, positive_divisors, termwise
 from checker.oracles.terms import choosing, first_choice, numeric, truths, with_fresh
 from logic.assertions import AtLeast, Context, Entails, Obligation, P, assume, conj
 from logic.comparisons import differences
@@ -41,7 +42,6 @@ from logic.potentials import (
     const,
     leaves,
     log2,
-    max0,
 )
 from logic.syntax import TRUE, Const, Expr, Op, replace_part
 from logic.terms_as_json import expression, potential
@@ -239,40 +239,32 @@ def _by_choice(p: P, goal: Expr, context: Context, seen: Seen | None, left: int)
 def _shown(goal: Poly, have: Given) -> Json:
     """An arithmetic proof of goal >= 0 from what is given, or None."""
     whole = have.with_values(goal)
-    proof = have.without_values(_prove(whole, have.facts), goal) or _stepped(goal, _steps(whole), have)
+    proof = have.without_values(_prove(whole, have.facts), goal) or _stepped(goal, pieces(whole), have)
     if proof is not None or (deeper := have.defined(whole)) is None:
         return proof
     return deeper.without_values(_prove(deeper.with_values(goal), deeper.facts), goal)
 
 
-def _steps(goal: Poly) -> list[Poly]:
-    """Differences that have few cases each, where those of a goal that has several of them are too many: how far what
-    it takes off is from the most that it can be, as max(0, 1 - max(0, x)) is 1 at most; and by how much the factors of
-    a product are more than those of one that is taken off."""
-    alone = [m[0].arg for m, c in goal.terms if c < 0 and len(m) == 1 and isinstance(m[0], Max0)]
-    ends = [p for p in alone if p.constant > 0 and all(c < 0 and _termwise(Poly(((m, 1),))) for m, c in p.terms if m)]
-    found = [max0(p) * -1 + p.constant for p in ends]
-    for less, _ in (term for term in goal.terms if term[1] < 0 and len(term[0]) > 1):
-        for more in (m for m, c in goal.terms if c > 0 and len(m) == len(less)):
-            pairs = product((a for a in more if a not in less), (a for a in less if a not in more))
-            found += [atom(a) - atom(b) for a, b in pairs if leaves(atom(a)) == leaves(atom(b))]
-    return list(dict.fromkeys(found)) if len(found) > 1 else []
-
-
 def _stepped(goal: Poly, steps: Iterable[Poly], given: Given) -> Json:
-    """A proof of goal >= 0 that shows some steps first, each as a split of which the other side cannot be; or None."""
+    """A proof of goal >= 0 that shows steps first, each as a split of which the other side cannot be; or None."""
+    return given.without_values(
+        _step_by_step(given.with_values(goal), map(given.with_values, steps), given.facts), goal
+    )
+
+
+def _step_by_step(goal: Poly, steps: Iterable[Poly], facts: list[Fact], first: int = 0) -> Json:
+    """The same where all is put, in so many cases."""
     shown: list[tuple[Poly, Json]] = []
-    for step in map(given.with_values, steps):
-        depth, about = len(shown), _relevant(step, given.facts)
-        facts = [f for f in given.facts if f in about]
-        no = prove(const(-1), [*facts, Fact(step * -1 - 1, ["case", depth])], depth=depth + 1)
+    for step in steps:
+        depth, about = first + len(shown), _relevant(step, facts)
+        no = prove(const(-1), [*(f for f in facts if f in about), Fact(step * -1 - 1, ["case", depth])], 0, depth + 1)
         if no is not None:
             shown.append((step, no))
-    have = [*given.facts, *(Fact(step, ["case", depth]) for depth, (step, _) in enumerate(shown))]
-    proof = prove(given.with_values(goal), have, depth=len(shown)) if shown else None
+    have = [*facts, *(Fact(step, ["case", first + i]) for i, (step, _) in enumerate(shown))]
+    proof = prove(goal, have, depth=first + len(shown)) if shown else None
     for step, no in reversed(shown):
         proof = proof and {"split": potential(step), "yes": proof, "no": no}
-    return given.without_values(proof, goal)
+    return proof
 
 
 def _prove(goal: Poly, have: list[Fact]) -> Json:
@@ -293,6 +285,8 @@ def _prove(goal: Poly, have: list[Fact]) -> Json:
             goal, have = replaced(goal, on, value), _after(have, on, value)
             first.append((on, *sign))
     found = _surely(first, goal, have) if first else None
+    if found is None and (positive := positive_divisors((goal, *(f.poly for f in have)))):
+        found = _surely(first, goal, have, positive)
     found = found or _sum(const(-1), _relevant(ZERO, whole)) or _told_apart(wanted, whole)
     tried = (prove(product, [*(Fact(*f) for f in factors), *whole]) for product, factors in shared(wanted))
     return found or next(filter(None, tried), None)
@@ -312,9 +306,12 @@ def _told_apart(goal: Poly, have: list[Fact]) -> Json:
     return _surely(first, goal, have) if unequal else None
 
 
-def _surely(first: list[tuple[Poly, str, Json]], goal: Poly, have: list[Fact]) -> Json:
-    """A proof after signs that are settled, which goal and facts show already."""
-    found = prove(goal, have, depth=len(first), done=frozenset(p for on, _, _ in first for p in (on, on * -1)))
+def _surely(first: Sequence[tuple[Poly, str, Json]], goal: Poly, have: list[Fact], steps: Sequence[Poly] = ()) -> Json:
+    """A proof after signs that are settled, which goal and facts show already, and by steps, where there are some."""
+    if steps:
+        found = _step_by_step(goal, steps, have, len(first))
+    else:
+        found = prove(goal, have, depth=len(first), done=frozenset(p for on, _, _ in first for p in (on, on * -1)))
     for depth, (on, name, because) in reversed([*enumerate(first)]):
         found = found and _sure(on, name, because, found, depth)
     return found
@@ -338,10 +335,10 @@ def prove(goal: Poly, have: list[Fact], cases: int = 0, depth: int = 0, done: fr
                 return _settled(on, *sign, goal, have, cases, depth, done)
         if any(isinstance(a, Max0) and a.arg in done for a in atoms(goal)):
             return None
-    if _termwise(goal):
+    if termwise(goal):
         return {"sum": [[str(c), [_named(a, have) for a in m]] for m, c in goal.terms]}
     for on in outer(goal) if cases < MAX_SPLITS else ():
-        if all(_termwise(replaced(goal, on, value)) for value in (on, ZERO)):
+        if all(termwise(replaced(goal, on, value)) for value in (on, ZERO)):
             return _split(on, goal, have, cases, depth, done)
     inside = innermost(goal)
     for on in inside:
@@ -383,11 +380,6 @@ def _trivial(goal: Poly) -> Json:
     """A proof for a number, which needs no facts, or None."""
     whole = goal.is_constant and goal.constant >= 0
     return {"sum": [[str(goal.constant), []]] if goal.terms else []} if whole else None
-
-
-def _termwise(goal: Poly) -> bool:
-    """Whether each term is a product of max(0, .) that is added: also where `_combination` has no product as long."""
-    return all(c >= 0 and all(isinstance(a, Max0) or is_factor(a) for a in m) for m, c in goal.terms)
 
 
 def _sign(on: Poly, have: list[Fact]) -> tuple[str, Json] | None:

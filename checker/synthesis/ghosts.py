@@ -30,6 +30,7 @@ from checker.synthesis.guards import added, by_lane, gaps, relaxed, sized, unifo
 from checker.synthesis.lanewise import most as most_of
 from checker.synthesis.nodes import Cycle, Flow, Fork, State, within
 from checker.synthesis.outline import Block, Branch, Item, Loop, Outline, Partial, Plain, ghost_of, items, strip
+from checker.synthesis.unrounded import unrounded
 from logic.assertions import Context, Entails, P, Proved, X, conj, opaque, settled
 from logic.comparisons import as_expr
 from logic.contracts import elements, elements_in
@@ -107,7 +108,7 @@ def with_ghosts(
     context = outline.context
     known = said((), context).constants
     for cycle, entry in _entered(flow):
-        for counter in sorted(local_vars(cycle.guard) & written(cycle.body.stmt)):
+        for counter in sorted(_tested(cycle, context)):
             free = not counter.startswith(GHOST) and ghost_of(counter) not in chosen
             if free and context.sigma.locals[counter] == INT and moves(counter, cycle.body.stmt):
                 place, p = (counter, cycle.loc), entry.p
@@ -131,6 +132,13 @@ def with_ghosts(
     wider = replace(context.sigma, locals={**context.sigma.locals, **dict.fromkeys(ghosts, INT)})
     added = replace(outline, context=replace(context, sigma=wider), body=_block(outline.body, lanes, left, wider))
     return added, (*ghosts, *chosen)  # those that use others are left out first
+
+
+def _tested(cycle: Cycle, context: Context) -> frozenset[str]:
+    """The variables that a loop changes and its test depends on, also by a quotient that another variable is."""
+    changed, facts = written(cycle.body.stmt), said(cycle.invariant.p, context)
+    flat = (unrounded(p, changed, facts) for _, p in gaps(sized(cycle.guard, facts), context.sigma))
+    return (local_vars(cycle.guard) | frozenset[str]().union(*(variables(p) for p in flat if p is not None))) & changed
 
 
 def with_names(outline: Outline) -> Outline:

@@ -12,7 +12,7 @@ from logic.assertions import P, conj, opaque
 from logic.comparisons import as_expr
 from logic.facts import Facts, equations, solutions
 from logic.potentials import Leaf, Poly
-from logic.syntax import INT, Const, Expr, If, Op, Stmt, Var, local_vars, statements, substitute, subterms
+from logic.syntax import INT, Assign, Const, Expr, If, Op, Seq, Stmt, Var, local_vars, statements, substitute, subterms
 from logic.typing import Signature
 
 
@@ -78,8 +78,8 @@ def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
 
 
 def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, facts: Facts) -> list[Expr]:
-    """Candidate invariants: facts that held before, a variable against where it started, and its residue by its
-    step."""
+    """Candidate invariants: facts that held before, a variable against where it started, its residue by its step, and
+    the quotient that a turn sets it to."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
     for leaf, start in _equations(p, changed, sigma):
         if leaf.name in changed and sigma.locals[leaf.name] == INT and not local_vars(start) & changed:
@@ -96,8 +96,17 @@ def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Sig
         match atom:
             case Op("<" | ">" as op, (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
                 guesses[Op(f"{op}=", (v, bound))] = None
-    guesses |= {weak: None for _, weak in orders(cond, changed)}
+    guesses |= {weak: None for _, weak in orders(cond, changed)} | dict.fromkeys(_divided(cond, body, changed, sigma))
     return list(guesses)
+
+
+def _divided(cond: Expr, body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """The quotients of what it counts that a turn sets variables of the test to: y == x/32."""
+    for s in body.stmts if isinstance(body, Seq) else ():
+        if isinstance(s, Assign) and s.var in local_vars(cond) and s.var not in local_vars(s.value):
+            quotient = any(isinstance(t, Op) and t.op in ("/", ">>") for t in subterms(s.value))
+            if quotient and local_vars(s.value) & changed and not opaque(s.value, sigma):
+                yield Op("==", (Var(s.var), s.value))
 
 
 def passed(body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:

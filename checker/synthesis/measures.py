@@ -14,6 +14,7 @@ from checker.synthesis.counters import before, factor, moves, per_turn, steps, t
 from checker.synthesis.guards import added, by_turns, gaps, sized, some, uniform_bound
 from checker.synthesis.lanewise import most
 from checker.synthesis.nodes import Cycle, Setting, Step, opening
+from checker.synthesis.unrounded import unrounded
 from logic.assertions import Context, conj, opaque
 from logic.facts import Facts, said
 from logic.potentials import (
@@ -173,6 +174,8 @@ def lengths(node: Cycle, context: Context, wide: bool = False) -> Iterator[Poly]
         tested = list(gaps(test, context.sigma))
         found = bounds(tested, x)
         yield from found
+        flat = (unrounded(distance, changed, facts) for _, distance in tested)
+        yield from (over for p in flat if p is not None and (over := uniform_bound(p, x, facts)) is not None)
         if wide and unsaid:
             yield from bounds((gap for gap in tested if _is_linear(gap[1], unsaid)), x - unsaid)
         if len(found) == 1:

@@ -15,7 +15,8 @@ MOST_TOGETHER: Final = 12
 
 def together(s: While, at: Store) -> list[Sum]:
     """Variables in terms of a loop's counter, each moved once a turn by what does not change: x - tid.x - n * i == 0 as
-    two sums that are not negative. Guesses: a turn shows whether they are so."""
+    two sums that are not negative; and what is known before it of variables and quotients that change. Guesses: a turn
+    shows whether they are so."""
     changed = written(s.body)
     moves: dict[str, list[Sum | None]] = {}
     for t in statements(s.body):
@@ -46,6 +47,7 @@ def together(s: While, at: Store) -> list[Sum]:
                 if one is not None and other is not None:
                     sides = (plus(one, other, -1), plus(other, one, -1))
                     found += [d for d in sides if max(at.extremes(d, False)) >= 0]
+    found += [fact for fact in at.facts if fact.quotients and fact.names <= changed]
     return found[:MOST_TOGETHER]
 
 

@@ -463,8 +463,7 @@ class Walk:
         if not (self.made.is_int(a) and self.made.is_int(b)):
             return
         x, y = self._seen(a, at).value, self._seen(b, at).value
-        left = x.sum if x.sum is not None else None
-        right = y.sum if y.sum is not None else None
+        left, right = x.sum, y.sum
         if left is None and right is not None and op in ("<", "<=", ">", ">=", "=="):
             self._limited(right, op, x.range, at, True)
         elif right is None and left is not None and op in ("<", "<=", ">", ">=", "=="):
@@ -492,6 +491,9 @@ class Walk:
                 for s, t in ((left, right), (right, left)):
                     if len(s) == 1 and not leaves(t) and list(s.values()) == [1] and len(next(iter(s))) == 1:
                         at.differs(next(iter(s))[0], t.get((), 0))
+        for e, k in at.quotients().items():
+            if (divided := self._seen(e.args[0], at).value.sum) is not None:
+                at.narrow(plus({(e,): k, (): k - 1}, divided, -1))
 
     def _limited(self, s: Sum, op: str, limits: Range, at: Store, mirrored: bool) -> None:
         """A sum compared with a value of which only the limits are known."""

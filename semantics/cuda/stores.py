@@ -73,13 +73,24 @@ def times(a: Range, b: Range) -> Range:
 
 
 class Fact(dict[Monomial, int]):
-    """A sum with the names of the variables in it."""
+    """A sum with the names of the variables in it, and the quotients by numbers, with these."""
 
-    __slots__ = ("names",)
+    __slots__ = ("names", "quotients")
 
     def __init__(self, s: Sum) -> None:
         super().__init__(s)
         self.names = frozenset[str]().union(*(local_vars(e) for m in s for e in m))
+        self.quotients = {e: k for m in s for e in m if isinstance(e, Op) and (k := _divisor(e))}
+
+
+def _divisor(e: Op) -> int:
+    """The positive number that an expression is a quotient by; 0 for all else."""
+    match e:
+        case Op("/", (_, Const(int(k)))) if k > 0:
+            return k
+        case Op(">>", (_, Const(int(k)))) if 0 <= k < 64:
+            return 1 << k
+    return 0
 
 
 @dataclass(slots=True)
@@ -223,10 +234,23 @@ class Store:
         if self.of(s)[1] < 0:
             self.dead = True
             return
+        self.narrow(s)
+        self.keep(s)
+
+    def narrow(self, s: Sum) -> None:
+        """Keeps the limits that s >= 0 says each of its terms alone has."""
         for m, k in s.items():
             if len(m) == 1 and abs(k) > 0:
                 self._narrow(m[0], k, plus(s, {m: k}, -1))
-        self.keep(s)
+
+    def quotients(self) -> dict[Op, int]:
+        """The quotients by numbers that facts are about, within the limits that these give them."""
+        found: dict[Op, int] = {}
+        for fact in self.facts:
+            if fact.quotients:
+                self.narrow(fact)
+                found |= fact.quotients
+        return found
 
     def keep(self, s: Sum) -> None:
         """s >= 0 holds, and says no more of a variable alone than is known."""

@@ -62,6 +62,17 @@ LEFT_OUT: dict[str, tuple[str, tuple[str, ...]]] = {
         "i <- tid.x;\nwhile (i < z) {\n  out[i] <- 1;\n  i <- i + blockDim.x;\n}",
         ("z <= 9223372036854775808",),  # and so i + blockDim.x stays below 2^64, too
     ),
+    "for (unsigned i = threadIdx.x;; i += blockDim.x) { unsigned y = i >> 5; if (y >= m) return; out[y] = i & 31; }": (
+        "i <- tid.x;\ny <- i >> 5;\nwhile (y < m) {\n  out[y] <- i & 31;\n  i <- i + blockDim.x;\n  y <- i >> 5;\n}",
+        ("blockDim.x + 32 * m <= 4294967296",),
+    ),
+    "for (unsigned p = blockIdx.x;; p += gridDim.x) { unsigned y = p * 8 / 64 * 8; if (y > 255) break; out[y] = 1; }": (
+        (
+            "p <- blockIdx.x;\ny <- p * 8 / 64 * 8;\nwhile (y <= 255) {\n  out[y] <- 1;\n  p <- p + gridDim.x;\n"
+            "  y <- p * 8 / 64 * 8;\n}"
+        ),
+        ("8 * gridDim.x <= 4294965255",),  # p is 255 at most where the loop goes on
+    ),
     "for (short i = 0; i < 100; i++) out[i] = 1;": (
         "i <- 0;\nwhile (i < 100) {\n  out[i] <- 1;\n  i <- i + 1;\n}",
         (),
@@ -123,6 +134,10 @@ LEFT = {
     "short i = n; out[i] = 1;": "i <- (n + 32768 & 65535) - 32768;\nout[i] <- 1;",  # mostly no size
     "short i = 32000; out[0] = i + 1; i += threadIdx.x; out[i] = 1;": (
         "i <- 32000;\nout[0] <- i + 1;\ni <- (i + tid.x + 32768 & 65535) - 32768;\nout[i] <- 1;"
+    ),
+    "unsigned i = threadIdx.x, y = i / 4; while (y < m) { out[y] = 1; i += w; y = i / 4 + w; }": (  # i is 4*y no more
+        f"i <- tid.x;\ny <- i / 4;\nwhile (y < m) {{\n  out[y] <- 1;\n  i <- i + w & {MASK};\n"
+        f"  y <- i / 4 + w & {MASK};\n}}"
     ),
     "for (unsigned char i = 0; i < n; i++) out[i] = 1;": (  # n may be 256
         "i <- 0;\nwhile (i < n) {\n  out[i] <- 1;\n  i <- i + 1 & 255;\n}"
