@@ -308,8 +308,10 @@ class Finder:
         way, result = self.first(metric)
         if self.asker.late:
             return replace(result, hurried=True)
-        if result.q is None and isinstance(result.problem, Refusal) and self._ways.tells_more(sharp(way), refused=True):
-            found = self._bounded(metric, sharp(way))  # what was found is too low: branches may tell what is not
+        refused = isinstance(result.problem, Refusal)
+        told = sharp(way if refused else Way())
+        if result.q is None and (refused or self._ways.flagged) and self._ways.tells_more(told, refused=True):
+            found = self._bounded(metric, told)  # what was found is too low, or pays for no last turn
             result = found if found.q is not None else result
         elif result.q is not None and result.q != ZERO:  # of which nothing is lower
             way, result = self._finer(metric, way, result)

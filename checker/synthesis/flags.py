@@ -11,8 +11,9 @@ from typing import Final, TypeGuard
 from checker import limits
 from logic.assertions import P, conj, opaque
 from logic.comparisons import differences
+from logic.facts import Facts
 from logic.operators import ORDERS
-from logic.potentials import of_expr
+from logic.potentials import of_expr, variables
 from logic.syntax import (
     BOOL,
     FALSE,
@@ -89,8 +90,8 @@ def assigned(wanted: Iterable[Expr], x: str, e: Expr, sigma: Signature) -> Itera
     for flag in wanted:
         match flag:
             case Var(name) | Op("!", (Var(name),)) if name == x and sigma.locals[x] == BOOL:
-                e = e if isinstance(flag, Var) else Op("!", (e,))
-                told = [c for c in conj((e,), sigma) if _compares(c) and x not in local_vars(c)]
+                up = e if isinstance(flag, Var) else Op("!", (e,))
+                told = [c for c in conj((up,), sigma) if _compares(c) and x not in local_vars(c)]
                 yield from (Op("||", (lowered(flag, sigma), c)) for c in told[: limits.FLAGGED])
 
 
@@ -122,6 +123,13 @@ def told(wanted: Iterable[Expr], p: P, sigma: Signature) -> tuple[P, P]:
     left = (c.args for c in known if _is_left(c))
     positive = [Op(">", (ghost, Const(0))) for e, ghost in left if any(_positive(e, c) for c in known)]
     return conj(found, sigma), conj(positive, sigma)
+
+
+def moving(told: Iterable[Expr], p: P, changed: frozenset[str]) -> list[str]:
+    """The variables of facts that a loop changes, and those that P says they are made of."""
+    known = {leaf.name: variables(d) for leaf, d in Facts(p).definitions.items()}
+    names = sorted(frozenset[str]().union(*(local_vars(c) for c in told)) & changed)
+    return [x for own in names for x in (own, *sorted(known.get(own, frozenset()) & changed))]
 
 
 def about(wanted: Iterable[Expr], p: P, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:

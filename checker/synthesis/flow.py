@@ -463,7 +463,7 @@ class _Analysis(Analysis):
         self.begun.pop()
         last = found.then.nodes[-1] if isinstance(found.then, Flow) and found.then.nodes else None
         facts = self.facts(state.p)
-        moved = (x for c in last.told for x in local_vars(c) & written(body)) if isinstance(last, Cycle) else ()
+        moved = flags.moving(last.told, last.invariant.p, written(body)) if isinstance(last, Cycle) else ()
         return found if any(moves(x, body) or factor(x, body, facts)[0] != 1 for x in moved) else None
 
     def cycle(self, item: Loop, state: State) -> Cycle | Fork:

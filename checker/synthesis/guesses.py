@@ -79,7 +79,7 @@ def _rate(own: list[Poly] | None, counter: list[Poly] | None) -> Expr | None:
 
 def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Signature, facts: Facts) -> list[Expr]:
     """Candidate invariants: facts that held before, a variable against where it started, its residue by its step, and
-    the quotient that a turn sets it to."""
+    what a turn makes it of."""
     guesses: dict[Expr, None] = {c: None for c in p if local_vars(c) & changed}
     for leaf, start in _equations(p, changed, sigma):
         if leaf.name in changed and sigma.locals[leaf.name] == INT and not local_vars(start) & changed:
@@ -96,16 +96,20 @@ def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Sig
         match atom:
             case Op("<" | ">" as op, (Var() as v, bound)) if v.name in changed and not local_vars(bound) & changed:
                 guesses[Op(f"{op}=", (v, bound))] = None
-    guesses |= {weak: None for _, weak in orders(cond, changed)} | dict.fromkeys(_divided(cond, body, changed, sigma))
+    guesses |= {weak: None for _, weak in orders(cond, changed)} | dict.fromkeys(_made(cond, body, changed, sigma))
     return list(guesses)
 
 
-def _divided(cond: Expr, body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
-    """The quotients of what it counts that a turn sets variables of the test to: y == x/32."""
+def _made(cond: Expr, body: Stmt, changed: frozenset[str], sigma: Signature) -> Iterator[Expr]:
+    """The copies of what it changes that a turn sets variables to which it tests, y == x, and the quotients of it that
+    it sets variables of its own test to, y == x/32."""
+    inside = (local_vars(s.cond) for s in statements(body) if isinstance(s, If))
+    tested = local_vars(cond).union(*inside)
     for s in body.stmts if isinstance(body, Seq) else ():
-        if isinstance(s, Assign) and s.var in local_vars(cond) and s.var not in local_vars(s.value):
+        if isinstance(s, Assign) and s.var in tested and s.var not in local_vars(s.value):
             quotient = any(isinstance(t, Op) and t.op in ("/", ">>") for t in subterms(s.value))
-            if quotient and local_vars(s.value) & changed and not opaque(s.value, sigma):
+            wanted = s.var in local_vars(cond) if quotient else isinstance(s.value, Var)
+            if wanted and local_vars(s.value) & changed and not opaque(s.value, sigma):
                 yield Op("==", (Var(s.var), s.value))
 
 

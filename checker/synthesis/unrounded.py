@@ -24,8 +24,9 @@ class _Quotient(NamedTuple):
 
 
 def unrounded(distance: Poly, changed: frozenset[str], facts: Facts) -> Poly | None:
-    """A polynomial that is positive where a distance is, and has what a loop changes beside quotients, not in them.
-    None where the distance has none of these. Divisors that are no numbers are taken to be positive.
+    """A polynomial that is positive where a distance is, and has what a loop changes beside quotients, not in them, and
+    in place of what is made of it. None where the distance is as it is. Divisors that are no numbers are taken to be
+    positive.
 
     Where R - c*floor(p/k) is positive, so is k*R - c*p + (c - 1)*(k - 1), as p is at most k*floor(p/k) + k - 1; all of
     it is divided by c before, where c divides R. Where R + c*floor(p/k) is, so is k*R + c*p - (k - 1)."""
@@ -34,7 +35,8 @@ def unrounded(distance: Poly, changed: frozenset[str], facts: Facts) -> Poly | N
     for turn in range(DEEP):
         quotient = _quotient(found, changed, facts)
         if quotient is None:
-            return found if turn else None
+            counters = variables(found) & changed
+            return found if turn or (counters and counters != variables(distance) & changed) else None
         found = _without(quotient)
     return None
 

@@ -58,6 +58,11 @@ class Ways:
         """The flow of the outline as it is."""
         return self.plain(self._cases[0], frozenset(), False)
 
+    @property
+    def flagged(self) -> bool:
+        """Whether there are ghosts for flags that end loops."""
+        return self._flagged is not self._outline
+
     def _plain(self, p: P, apart: frozenset[Loc | None], sharp: bool) -> Flow:
         return self._analysed(self._outline, p, apart, sharp)
 
@@ -70,7 +75,7 @@ class Ways:
             before, ghosts = self.ghosted(whole := replace(way, zones=None))
             found = with_zones(before, self.flow(whole, first), way.zones == "ghosts")
             return found, (*(x for x in found.context.sigma.locals if x not in before.context.sigma.locals), *ghosts)
-        if way.sharp and self._flagged is not outline:
+        if way.sharp and self.flagged:
             known = self._analysed(self._flagged, first, way.apart, sharp=True)
             return with_ghosts(self._flagged, known, oracle, way.stuck, more=True)
         if not way.again:
@@ -109,10 +114,10 @@ class Ways:
     def tells_more(self, sharp: Way, refused: bool = False) -> bool:
         """Whether flags or branches, if they are not too many, tell more in a sharp way; of those that add much to the
         heads of loops only where the potentials that are found without are refused."""
-        if self._flagged is self._outline and not may_turn(self._outline.body):
+        if not self.flagged and not may_turn(self._outline.body):
             return False
         found = turning(self.flow(sharp, self._cases[0]), self.ghosted(sharp)[0].context)
         few = len(found.forks) <= limits.TURNS
         added = [p for bases in found.heads.values() for p in bases]  # of some copies of one loop the same
         few = few and (refused or (len({*added}) <= limits.SHARPER and len(added) <= 2 * limits.SHARPER))
-        return few and (len(found.forks) > 0 or self._flagged is not self._outline)
+        return few and (len(found.forks) > 0 or self.flagged)

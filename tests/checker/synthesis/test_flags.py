@@ -143,3 +143,26 @@ def test_what_does_not_end_has_no_bound(tmp_path: Path, body: str) -> None:
 def test_halving_ends_where_it_begins_above_zero(tmp_path: Path) -> None:
     body = "int i = n; while (true) { i >>= 1; if (i == 0) break; x += A[0]; }"
     assert 6 + 4 <= valid(bounded(tmp_path, body, "sectors", "n >= 1"), 100, 7) <= 7 + 4
+
+
+NEXT = (
+    "auto next = [&](int i, int &at) -> bool { if (i >= n) return false; at = i * 2; return true; }; int at = 0; "
+    "auto step = [&](int &i, int &at) -> bool { if (i >= n) return false; at = i; i += m; return true; };"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "exact", "most"),
+    [
+        # at n = 100, m = 8: what a loop costs whose test a function gives, and what it is bounded by
+        ("int i = 0; bool end; do { x += A[0]; i += 8; end = i >= n; } while (!end);", 13 + 4, 13 + 4),
+        ("int i = 0; bool on; do { x += A[0]; i += m; on = i < n; } while (on);", 13 + 4, 13 + 4),
+        (f"{NEXT} for (int i = 0; next(i, at); i += m) x += A[at];", 13 + 4, 13 + 4),
+        (f"{NEXT} for (int i = 5; next(i, at); i++) x += A[at];", 95 + 4, 95 + 4),
+        (f"{NEXT} int i = 0; while (true) {{ if (!next(i, at)) break; x += A[at]; i += m; }}", 13 + 4, 13 + 4),
+        (f"{NEXT} int i = 0; while (step(i, at)) x += A[at];", 13 + 4, 109 + 4),
+    ],
+)
+def test_loops_that_a_function_ends(tmp_path: Path, body: str, exact: int, most: int) -> None:
+    found = bounded(tmp_path, body, "sectors", "n >= 1 && m >= 1")
+    assert exact <= valid(found, 100, 8) <= most

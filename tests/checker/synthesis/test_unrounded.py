@@ -63,7 +63,8 @@ def test_a_variable_that_is_a_quotient_is_in_its_place() -> None:
     facts = Facts((expr("y == x / 32 * 8"), expr("x >= 0")))
     assert unrounded(pot("256 - y"), frozenset("xy"), facts) == pot("1024 - x")
     assert unrounded(pot("256 - y"), frozenset("y"), facts) is None  # x stays as it is
-    assert unrounded(pot("256 - y"), frozenset("xy"), Facts((expr("y == x + 1"),))) is None
+    assert unrounded(pot("256 - y"), frozenset("xy"), Facts((expr("y == x + 1"),))) == pot("255 - x")
+    assert unrounded(pot("256 - y"), frozenset("xy"), Facts((expr("y == 0"),))) is None  # before the first turn
 
 
 @pytest.mark.parametrize(
