@@ -535,7 +535,7 @@ class Node:
     @property
     def storage(self) -> str:
         """The storage class of a variable: NONE, STATIC, EXTERN, ..."""
-        return str(self._cursor.storage_class.name)
+        return libclang.storage(self._cursor)
 
     @property
     def fields(self) -> tuple[Node, ...]:

@@ -42,9 +42,14 @@ class Diagnostic:
 MISSING: Final = re.compile(r"'(.*)' file not found")
 """The error of a file that is included, and its name."""
 _IN_INSTANCE: Final = re.compile(r"in instantiation of function template specialization '([^']*)' requested here")
-
-
 _EARLIER: Final = re.compile(r"previous (declaration|definition) is here")
+
+
+def storage(cursor: Any) -> str:
+    """The storage class of a variable. That of `thread_local` alone is STATIC: as C++ has it, a function that is called
+    again finds the value that it left."""
+    own = str(cursor.storage_class.name)
+    return "STATIC" if own == "NONE" and cursor.tls_kind.name != "NONE" else own
 
 
 def earlier(error: Any) -> list[Any]:

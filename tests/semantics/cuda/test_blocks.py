@@ -61,6 +61,9 @@ def test_the_axis_is_that_of_the_block(read: Read) -> None:
         "void f(float *A, int C, int b) { k<<<C, b>>>(A, C, b); auto p = &k; use(p); }",
         "int b; void f(float *A, int C) { k<<<C, b>>>(A, C, b); }",
         "void f(float *A, int C) { static int b; b = C; k<<<C, b>>>(A, C, b); }",
+        "void f(float *A, int C, int b) { static int t = b; k<<<C, t>>>(A, C, b); }",
+        "void f(float *A, int C, int b) { thread_local int t = b; k<<<C, t>>>(A, C, b); }",
+        "void f(float *A, int C, int b) { thread_local dim3 B(b); k<<<C, B>>>(A, C, b); }",
     ],
 )
 def test_what_may_be_another_size(read: Read, host: str) -> None:

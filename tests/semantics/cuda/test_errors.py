@@ -58,6 +58,7 @@ BODIES = {
     "int a[4]; a[4] = 1;": (11, "'a' has no element 4", ""),
     "U[n] = U[0];": (8, "a copy of the union 'W' is not supported", "Use the member that it holds."),
     "static int s = 1;": (12, "the static variable 's' is not supported", "All threads share it."),
+    "thread_local int s = 1;": (18, "the static variable 's' is not supported", "All threads share it."),
     "__shared__ int s[2]; int *p = A; if (n) p = s; p[0] = 1;": (
         41,
         "one pointer into shared and into global memory is not supported",
