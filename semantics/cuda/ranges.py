@@ -29,7 +29,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from logic.facts import value_where
 from logic.operators import FLIPPED
+from logic.potentials import Leaf
 from logic.syntax import (
     BOOL,
     INT,
@@ -47,18 +49,17 @@ from logic.syntax import (
     While,
     Write,
     local_vars,
-    reads_array,
     seq,
-    show,
     subterms,
     written,
 )
 from logic.typing import Signature, type_of
 from semantics.cuda.held import Held, leaf, told
-from semantics.cuda.limits import ALWAYS, limits
+from semantics.cuda.limits import limits
 from semantics.cuda.made import Made
 from semantics.cuda.modular import SHORT_BITS, Integer, Reduced
 from semantics.cuda.moving import together
+from semantics.cuda.remainders import Value, signed_case
 from semantics.cuda.stores import ANY, INFINITE, ORDINARY, Range, Store, cut, negation, of_ordinary_sizes
 from semantics.cuda.sums import (
     Sum,
@@ -78,9 +79,6 @@ TURNS: Final = 256
 
 WORK: Final = 15_000
 """Statements that are looked at before loops are taken as they come."""
-
-LARGEST: Final = 24
-"""The most operators of a value that a comparison has twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +110,6 @@ Needs = frozenset[Need]
 NONE: Final[Needs] = frozenset()
 
 
-class Value(NamedTuple):
-    """The knowledge of an expression: its limits, a sum that it is, and what it is a remainder of."""
-
-    range: Range = ANY
-    sum: Sum | None = None
-    of: Remainder | None = None
-
-
-Remainder = tuple[Expr, Value, Integer]
-
-
 class Seen(NamedTuple):
     """An expression without reductions, what is known of it and what that needs."""
 
@@ -134,10 +121,11 @@ class Seen(NamedTuple):
 @dataclass(slots=True)
 class Walk:
     """One walk over a kernel. `fitting` has the numbers of reductions to signed types that ordinary sizes keep in their
-    range; None while that is looked for. A walk may `assume` facts of sizes, and `split` comparisons. `loose` are the
-    arrays whose elements may be out of range, `trusted` those that were read as if theirs were not. `data` are
-    contracts on arrays that no thread writes; of those `narrows` has the limits of signed types that their elements are
-    taken to be in. `loaded` are the variables with something that was loaded in their values."""
+    range; None while that is looked for. A walk may `assume` facts of sizes that hold for what is `passed` in launches,
+    and `split` comparisons. `loose` are the arrays whose elements may be out of range, `trusted` those that were read
+    as if theirs were not. `data` are contracts on arrays that no thread writes; of those `narrows` has the limits of
+    signed types that their elements are taken to be in. `loaded` are the variables with something that was loaded in
+    their values."""
 
     types: Types
     made: Made
@@ -149,6 +137,7 @@ class Walk:
     data: tuple[Held, ...] = ()
     narrows: dict[str, Range] = field(default_factory=dict)
     loaded: frozenset[str] = frozenset()
+    passed: Sequence[Mapping[Leaf, int]] = ()
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
     trusted: set[str] = field(default_factory=set)
@@ -414,7 +403,7 @@ class Walk:
             if over is None:
                 return None
             found.append(at_most(plus(over, constant(t.high), -1)))
-        return found
+        return None if any(value_where(fact, own) is False for fact in found for own in self.passed) else found
 
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
         """A value that is taken to be in the range of a type."""
@@ -426,10 +415,10 @@ class Walk:
         (a, b), op = parts, e.op if isinstance(e, Op) else ""
         if a.value.of is None and b.value.of is not None:
             mirrored = FLIPPED.get(op, op)
-            found = _signed_case(mirrored, b.value.of, a.value.range, a.expr, at, self.split)
+            found = signed_case(mirrored, b.value.of, a.value.range, a.expr, at, self.split)
             return e if found is None else found
         if a.value.of is not None and b.value.of is None:
-            found = _signed_case(op, a.value.of, b.value.range, b.expr, at, self.split)
+            found = signed_case(op, a.value.of, b.value.range, b.expr, at, self.split)
             return e if found is None else found
         return e
 
@@ -676,25 +665,3 @@ def _element_of(v: Value, at: Store) -> str | None:
     """The array that contracts speak of and a value is an element of, and nothing else."""
     parts = [e for e in leaves(v.sum or {}) if isinstance(e, Read) and e.array in at.elements]
     return parts[0].array if len(parts) == 1 and v.sum == single(parts[0]) else None
-
-
-def _signed_case(op: str, remainder: Remainder, other: Range, b: Expr, at: Store, split: bool) -> Expr | None:
-    """(e modulo 2^bits) op b, where e is at least -2^bits and less than it, and which it is below 0 is known."""
-    e, v, t = remainder
-    full = 1 << t.bits
-    low, high = v.range
-    if v.sum is not None:
-        low, high = max(low, *at.extremes(v.sum, False)), min(high, *at.extremes(v.sum, True))
-    if t.signed or low < -full or high >= full or other[0] < 0 or op not in ALWAYS:
-        return None
-    below = ALWAYS[op]((full + low, full - 1), other)
-    if below is None or reads_array(e) or reads_array(b) or len(show(e)) > 4 * LARGEST:
-        return None
-    test = Op(op, (e, b), e.loc)
-    if op in ("==", "!="):
-        return test  # of a number that is not negative
-    if not split:
-        return None
-    if below:
-        return Op("||", (Op("<", (e, Const(0)), e.loc), test), e.loc)
-    return Op("&&", (Op(">=", (e, Const(0)), e.loc), test), e.loc)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
+from logic.potentials import Leaf
 from logic.source import Loc
 from logic.syntax import (
     INT,
@@ -132,7 +133,8 @@ class Reading:
         with _deep_recursion():
             sigma = signature(self.kernel)
             body = self.written if warp is None else mapped(self.written, partial(_of_lanes, warp=warp))
-            found = settled(body, self.types, sigma, given, block, grid, assume, split, data)
+            passed: list[dict[Leaf, int]] = [{Param(x): n for x, n in one.numbers} for one in self.launched]
+            found = settled(body, self.types, sigma, given, block, grid, assume, split, data, passed)
         kernel = replace(self.kernel, body=found.body)
         return replace(self, kernel=kernel, facts=found.facts, spans=found.spans)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from logic.potentials import Leaf
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
 from semantics.cuda.held import Held, at_start, limits, loaded
@@ -39,13 +40,15 @@ def settled(
     assume: bool = True,
     split: bool = True,
     data: Sequence[Held] = (),
+    passed: Sequence[Mapping[Leaf, int]] = (),
 ) -> Settled:
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds and on arrays of
-    which `data` do; what has to be assumed besides, if it may be. Comparisons are `split` where it helps a proof, for
+    which `data` do; what has to be assumed besides, if it may be: what numbers that launches have `passed` for
+    parameters do not contradict. Comparisons are `split` where it helps a proof, for
     some more operators."""
     if not (reduced := _reductions(body)):
         return Settled(body, ())
-    launches = _Launches(types, sigma, given, block, grid)
+    launches = _Launches(types, sigma, given, block, grid, passed)
     tried = _Attempts(body, launches, frozenset(number for number, to in reduced.items() if not to.wraps), split, data)
     known = {a: _elements(types, data, a) for a in frozenset[str]().union(*(h.arrays for h in data))}
     best = tried(known, assume=assume)
@@ -64,6 +67,7 @@ class _Launches:
     given: Sequence[Expr]
     block: Sizes
     grid: Sizes
+    passed: Sequence[Mapping[Leaf, int]]
 
     def start(
         self, facts: Sequence[Expr] = (), spans: Mapping[str, Range] | None = None, data: Sequence[Held] = ()
@@ -86,7 +90,9 @@ class _Launches:
         start = self.start(self.given)
         names = [x for x, t in self.sigma.params.items() if t == INT and x not in BUILTINS and x in self.types.scalars]
         ranges = {x: start.range(Param(x)) for x in names}
-        return tuple(Op(">=", (Param(x), Const(0))) for x, (low, high) in ranges.items() if low < 0 <= high)
+        below = {leaf.name for own in self.passed for leaf, n in own.items() if n < 0}
+        possible = (x for x, (low, high) in ranges.items() if low < 0 <= high and x not in below)
+        return tuple(Op(">=", (Param(x), Const(0))) for x in possible)
 
     def needed(self, facts: Iterable[Expr]) -> tuple[Expr, ...]:
         """Those of some facts that the others and what is given do not say, if they are few; else all."""
@@ -127,10 +133,12 @@ class _Attempts:
         """Arrays whose elements prove to be out of range are not trusted."""
         start = self._launches.start([*self._launches.given, *facts], spans, self._data)
         start.dead = False
-        types, made, split = self._launches.types, self._made, self._split
+        types, made, split, passed = self._launches.types, self._made, self._split, self._launches.passed
         loose: set[str] = set()
         while True:
-            walk = Walk(types, made, start, self._fitting, assume, split, set(loose), self._data, loaded=self._loaded)
+            walk = Walk(
+                types, made, start, self._fitting, assume, split, set(loose), self._data, {}, self._loaded, passed
+            )
             found, _, needs = walk.run(self._body, start.copy())
             if not (walk.loose - loose) & walk.trusted:
                 return _Attempt(found, needs, walk, spans, facts)

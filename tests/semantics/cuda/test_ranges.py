@@ -114,6 +114,19 @@ def test_what_changes_nothing_is_left_out(read: Reader, body: str) -> None:
     assert (show_stmt(found.kernel.body), tuple(map(show, found.facts))) == LEFT_OUT[body]
 
 
+def test_what_launches_contradict_is_not_taken_for_granted(read: Reader) -> None:
+    body = "if (threadIdx.x < n) out[m * 4] = 1;"
+    launch = "void h(int *A, unsigned *U) {{ k<<<1, 32>>>(A, U, {}, {}, 1, 1, A); }}"
+
+    def facts(n: str, m: str) -> tuple[str, ...]:
+        text = f"__global__ void k({PARAMETERS}) {{ {body} }}\n{launch.format(n, m)}"
+        return tuple(map(show, read(text).facts))
+
+    assert facts("3", "4") == facts("*A", "*U") == ("4 * m <= 4294967295", "n >= 0")
+    assert facts("-3", "4") == ("4 * m <= 4294967295",)
+    assert facts("3", "1073741824") == ("n >= 0",)
+
+
 LEFT = {
     "out[n] = ((size_t)(m - w) + (z & 255)) / 3 > 5;": f"out[n] <- int(((m - w & {MASK}) + (z & 255)) / 3 > 5);",
     "if (m > 0) out[(m << (n - n)) - m - 1] = 1;": (f"if (m > 0) {{\n  out[(m << n - n) - m - 1 & {MASK}] <- 1;\n}}"),
