@@ -207,16 +207,15 @@ def _problem(result: Result) -> str:
 
 
 def _too_little(problem: Refusal, asked: AtLeast) -> str:
-    """That a potential is not known to pay for what is behind it, and what may help: the size of the block, where it is
-    one of the parameters."""
+    """A sentence that says that a potential may not pay for what comes after it, and what may help: among that the
+    block's size, where it is one of the parameters."""
     where = f"{problem.loc}: " if problem.loc else ""
     names = {leaf.name for leaf in leaves(asked.q - asked.r) if isinstance(leaf, Param)}
     sized = any(name.startswith("blockDim.") for name in names)
-    told = f"the potential here could not be shown to be enough: {asked.q} is to be at least {asked.r}"
-    block = " Or say --block, such as --block 256." if sized else ""
-    return (
-        f"{where}{told}. Say what makes that so, --assume e; or what a loop before pays, //@ loop potential q;{block}"
-    )
+    told = f"the potential here could not be shown to be enough: {asked.q} has to be at least {asked.r}"
+    advice = 'Say --assume "e", with a fact that makes it so, or state //@ loop potential q; of an earlier loop.'
+    block = " Or give the block's size, such as --block 256." if sized else ""
+    return f"{where}{told}. {advice}{block}"
 
 
 def as_text(

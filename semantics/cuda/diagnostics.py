@@ -104,8 +104,9 @@ def check(unit: Unit, kernel: Node) -> tuple[str, ...]:
     if mattering:
         first, *others = mattering
         told, loc = _for_users(first)
-        earlier = f"It is there before: {first.earlier}." if first.earlier and not is_shim(first.earlier.file) else ""
-        raise CudaError(told, loc, " ".join(filter(None, (earlier, advice, _others(first, others)))))
+        seen = first.earlier is not None and not is_shim(first.earlier.file)
+        before = f"It is first declared at {first.earlier}." if seen else ""
+        raise CudaError(told, loc, " ".join(filter(None, (before, advice, _others(first, others)))))
     for decl in _doubted(unit):
         if reach.names(decl):
             raise CudaError(f"'{decl.name}' is declared with an error", decl.loc, advice)

@@ -94,17 +94,17 @@ def test_a_row() -> None:
     assert "problem" not in row
 
 
-@pytest.mark.parametrize(("size", "block"), [("blockDim.x", " Or say --block, such as --block 256."), ("n", "")])
+@pytest.mark.parametrize(
+    ("size", "block"), [("blockDim.x", " Or give the block's size, such as --block 256."), ("n", "")]
+)
 def test_a_potential_that_is_too_low_is_told_in_a_sentence(size: str, block: str) -> None:
     k, context, (sectors, _) = results()
     asked = AtLeast((), frozenset(), sym(Param(size)) * 2, pot("20"))
     problem = Refusal("side condition", obligation=asked, name="Q:Weak", loc=Loc("k.cu", 3, 5))
     row = as_json(k, context, replace(sectors, claim=None, verdict="not-proved", problem=problem), "warp", {}, [], None)
-    told = f"k.cu:3:5: the potential here could not be shown to be enough: 2*{size} is to be at least 20. "
-    assert (
-        row["problem"]
-        == f"{told}Say what makes that so, --assume e; or what a loop before pays, //@ loop potential q;{block}"
-    )
+    told = f"k.cu:3:5: the potential here could not be shown to be enough: 2*{size} has to be at least 20."
+    advice = 'Say --assume "e", with a fact that makes it so, or state //@ loop potential q; of an earlier loop.'
+    assert row["problem"] == f"{told} {advice}{block}"
 
 
 def test_text_with_values() -> None:
