@@ -139,10 +139,10 @@ def in_vain(bounds: Sequence[tuple[Context, Derivation]], reading: Reading, orac
     found, launch, hardware = [], bounds[0][0].launch, bounds[0][0].hardware
     kept = (*of_tables(reading), *of_types(launch.contracts, reading))
     for one in unneeded(bounds, SOUND, oracle, kept=kept):
-        other = in_launches(reading, without(launch, one), hardware)
-        same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
         if one in reading.sized:
             continue  # the source says so, not a person
+        other = in_launches(reading, without(launch, one), hardware)
+        same = (other.kernel.body, other.facts, other.spans) == (reading.kernel.body, reading.facts, reading.spans)
         if same and one not in implied(launch.contracts, reading):  # else by it a value is known not to wrap around
             found.append(one)
     return told_unneeded(found, len(bounds))

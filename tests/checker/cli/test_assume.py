@@ -253,3 +253,12 @@ def test_a_parameter_that_is_launched_as_the_size_of_its_block(
     assert "trunc((C + n - 1)/n)" in row["bound"]
     assert [a.removeprefix("given: ") for a in row["assumptions"] if a.startswith("given: ")] == given
     assert "not needed" not in told.err
+
+
+def test_what_launches_say_is_not_told_as_not_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No person has said it, who could leave it out."""
+    (tmp_path / "k.cu").write_text(SIZED)
+    line = ["bound", str(tmp_path / "k.cu"), "--kernel", "k", "--metric", "conflicts"]
+    for options, told in ([], False), (["--assume", "n > 0"], True):
+        assert main([*line, *options]) == 0
+        assert ("not needed" in capsys.readouterr().err) == told
