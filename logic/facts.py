@@ -74,9 +74,10 @@ class Facts:
 
     @cached_property
     def settled(self) -> dict[Leaf, Poly]:
-        """The numbers that leaves are, and the parameters that variables are: those of a function are its arguments."""
+        """The numbers that leaves are, and the sums of parameters that variables are, as a function's own variables are
+        the arguments that it is called with."""
         whole = {leaf: unfolded(p, self.definitions) for leaf, p in self.definitions.items()}
-        return {leaf: p for leaf, p in whole.items() if _is_parameter(p)} | self.constants
+        return {leaf: p for leaf, p in whole.items() if _is_over_parameters(p)} | self.constants
 
     @cached_property
     def nonnegative(self) -> tuple[Poly, ...]:
@@ -134,7 +135,8 @@ def _least(p: Poly, lows: Mapping[Leaf, int]) -> Fraction | None:
     return total
 
 
-def _is_parameter(p: Poly) -> bool:
+def _is_over_parameters(p: Poly) -> bool:
+    """Whether this is a sum of multiples of parameters and a number."""
     return all(len(m) < 2 and all(isinstance(a, Sym) and isinstance(a.leaf, Param) for a in m) for m, _ in p.terms)
 
 

@@ -59,8 +59,8 @@ def launch_of(args: argparse.Namespace, kernel: Kernel, block: Dim | None, grid:
 
 
 def as_passed(reading: Reading, stated: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The assumptions of parameters, with that those are the size of their block that all launches in the file pass it
-    as, unless something else is stated of them."""
+    """The facts stated of parameters, and of those of which none is stated that they are the size of the block, where
+    all launches in the file pass them as that."""
     from logic.syntax import Param, subterms
 
     spoken = {t.name for e in stated for t in subterms(e) if isinstance(t, Param)}

@@ -10,9 +10,9 @@ from logic.potentials import Apply, Floor, Max0, Poly, atom, atoms, leaves, max0
 
 
 def pieces(goal: Poly) -> list[Poly]:
-    """Differences that have few cases each, where those of a goal that has several of them are too many: how far what
-    it takes off is from the most that it can be, as max(0, 1 - max(0, x)) is 1 at most; and by how much the factors of
-    a product are more than those of one that is taken off."""
+    """Parts that may be nonnegative, of few cases each, for a goal that has too many cases as a whole. One is like 1 -
+    max(0, 1 - max(0, x)): the most that something taken off can be, less that itself. Another is a factor of a product
+    less a factor of one that is taken off. A single part has as many cases as the goal, so it is none."""
     alone = [m[0].arg for m, c in goal.terms if c < 0 and len(m) == 1 and isinstance(m[0], Max0)]
     ends = [p for p in alone if p.constant > 0 and all(c < 0 and termwise(Poly(((m, 1),))) for m, c in p.terms if m)]
     found = [max0(p) * -1 + p.constant for p in ends]

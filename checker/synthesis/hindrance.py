@@ -191,8 +191,8 @@ def _of_what_no_potential_says(case: _Case) -> Iterator[tuple[str, str]]:
 
 
 def _dividing(name: str, cycle: Cycle, context: Context) -> tuple[Param, ...]:
-    """The parameters, one if that is enough, by which being positive a variable has a limit at all lanes that it has
-    not else: what divides others in P."""
+    """The divisors in P that have to be positive for a variable to have a limit that holds at all lanes: one of them if
+    that is enough, else all. None where the variable has a limit anyway, or has none even so."""
     p, uniform, e = cycle.invariant.p, cycle.invariant.x, Var(name)
     by = (t.args[1] for fact in p for t in subterms(fact) if isinstance(t, Op) and t.op in ("/", "%"))
     found = [t for t in dict.fromkeys(by) if isinstance(t, Param) and t.name not in BUILTINS]
@@ -393,13 +393,15 @@ def _missed(cycle: Cycle, context: Context) -> Iterator[Poly]:
 
 
 def _above_0(p: Poly) -> str:
-    """The condition that a potential is positive, in C: of a quotient by a number, that what is divided is no less."""
+    """The condition that a potential is positive, in C. A multiple of a quotient by a number is positive where the
+    dividend is at least that number."""
     quotient = _quotient(p)
     return f"{_told(p)} > 0" if quotient is None else f"{_told(quotient[0])} >= {quotient[1]}"
 
 
 def _quotient(p: Poly) -> tuple[Poly, int] | None:
-    """The dividend, and the number that it is divided by, where a potential is a positive multiple of a quotient."""
+    """The dividend and the divisor, where a potential is a positive multiple of a quotient by a number, rounded down or
+    towards 0."""
     match sorted(p.terms, key=lambda term: term[1]):
         case [((Floor(arg, k),), c)] if c > 0:
             return arg, k

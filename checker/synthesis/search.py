@@ -327,8 +327,8 @@ class Search(Walk[Linear]):
         return found
 
     def resolved(self, state: State, q: Linear) -> tuple[Linear, list[Poly], list[Poly]]:
-        """q with numbers and parameters in place of variables that are these, and p or 0 in place of every max(0, p)
-        whose sign P decides.
+        """q with what variables are known to be, if that is a number or a sum of parameters, and p or 0 for each
+        max(0, p) whose sign P decides.
 
         Also each such p, or p - 1 where that is nonnegative: a combination of facts may say less, over the rationals.
         And the products of such p, which are nonnegative and may be of more factors than products of two facts have.

@@ -22,12 +22,13 @@ _FOLLOWED: Final = 4
 """The most variables that a size is followed through."""
 
 _COUNTED: Final = 32
-"""The bits of a variable that has the size of a block where the block is made of it."""
+"""The bits of a field of a dim3, and of the numbers that may be the size of a block."""
 
 
 def sized(unit: Unit, host: Host, kernel: Node, body: Stmt) -> tuple[Expr, ...]:
-    """That parameters which a kernel's loops count by are the sizes of its block, where all launches say so, as the
-    file is parsed for the device, which the unit is, and for the host; nothing where a launch may be missing."""
+    """Facts `parameter == blockDim.axis` about parameters that a kernel's loops count by, where all launches agree on
+    them, both as the file is parsed for the device, which the unit is, and for the host. None where a launch may be
+    missing."""
     counting, names = _counting(body), [p.name for p in kernel.arguments]
     own = enumerate(kernel.arguments)
     wanted = {i for i, p in own if p.name in counting and names.count(p.name) == 1 and _whole(p)}
@@ -105,7 +106,7 @@ def _whole(node: Node) -> bool:
 
 def _steady(decl: Node, host: Node) -> bool:
     """Whether a number or a dim3 that a function declares has one value wherever it is named: all that names it reads
-    it. A number has no more bits than the field of a dim3, lest it be another one there."""
+    it. A number has as many bits as the field of a dim3, lest it be another one there."""
     (file, start, end), (own, at, _) = host.span, decl.span
     inside = file == own and start <= at < end and decl.storage not in ("STATIC", "EXTERN")
     number = decl.type.kind == "int"

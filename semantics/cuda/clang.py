@@ -146,12 +146,12 @@ class Unit:
         return [self._told_of(d) for d in every if d.severity >= ERROR and not _NO_ERROR.fullmatch(d.spelling)]
 
     def _told_of(self, d: Any) -> Diagnostic:
-        written, first = self.offset(d.location, True), next((self.place(at)[0] for at in libclang.earlier(d)), None)
-        return Diagnostic(d.spelling, *self.place(d.location), written, self._notes(d), libclang.instance(d), first)
+        notes, first = self._places(libclang.requests(d)), next(self._places(libclang.earlier(d)), None)
+        written = self.offset(d.location, argument=True)
+        return Diagnostic(d.spelling, *self.place(d.location), written, (*notes,), libclang.instance(d), first)
 
-    def _notes(self, error: Any) -> tuple[Loc, ...]:
-        asked = (n.location for n in error.children if n.spelling.endswith("requested here"))
-        return tuple(loc for at in asked if (loc := self.place(at)[0]) is not None)
+    def _places(self, locations: Iterable[Any]) -> Iterator[Loc]:
+        return (loc for at in locations if (loc := self.place(at)[0]) is not None)
 
     @cached_property
     def inclusions(self) -> list[tuple[str, str, int]]:

@@ -114,8 +114,8 @@ def _sizes_in(unit: Unit, kernel: Node) -> tuple[Extent | None, Extent | None]:
 
 
 def every(unit: Unit, kernel: Node) -> list[Launch] | None:
-    """All launches of a kernel, or of this instance of a template; None where one may be missing, or of what is not
-    known."""
+    """All launches of a kernel, or of this instance of a template; None where one may be missing, and where one is of
+    what may be this kernel."""
     launches = _launches(unit)
     if not launches or not _complete(unit, kernel.name, launches):
         return None

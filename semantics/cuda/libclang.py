@@ -36,7 +36,7 @@ class Diagnostic:
     instance: str = ""
     """The instance of a function template that it is in itself, as clang writes it."""
     earlier: Loc | None = None
-    """Where that is declared first which is declared again."""
+    """Where what the error is about is declared first, if it is declared again."""
 
 
 MISSING: Final = re.compile(r"'(.*)' file not found")
@@ -53,8 +53,13 @@ def storage(cursor: Any) -> str:
 
 
 def earlier(error: Any) -> list[Any]:
-    """The places that clang's notes on an error give for what is declared again: where it was first."""
+    """Where clang's notes say that what an error is about was declared before."""
     return [note.location for note in error.children if _EARLIER.fullmatch(note.spelling)]
+
+
+def requests(error: Any) -> list[Any]:
+    """Where clang's notes say that the template which an error is in is used, from the inside."""
+    return [note.location for note in error.children if note.spelling.endswith("requested here")]
 
 
 def instance(error: Any) -> str:
