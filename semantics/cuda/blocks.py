@@ -31,7 +31,7 @@ def sized(unit: Unit, host: Host, kernel: Node, body: Stmt) -> tuple[Expr, ...]:
     missing."""
     counting, names = _counting(body), [p.name for p in kernel.arguments]
     own = enumerate(kernel.arguments)
-    wanted = {i for i, p in own if p.name in counting and names.count(p.name) == 1 and _whole(p)}
+    wanted = {i for i, p in own if p.name in counting and names.count(p.name) == 1}
     found = _passed(unit, kernel, wanted) if wanted else frozenset()
     on_host = host() if found else None
     found &= _passed(on_host, kernel, wanted) if on_host is not None else frozenset()
@@ -54,7 +54,7 @@ def _passed(unit: Unit, kernel: Node, wanted: set[int]) -> _Pairs:
 
 def _of(launch: Launch, kernel: Node, wanted: set[int]) -> _Pairs:
     host, given = launch.host, launch.node.arguments
-    if host is None or launch.node.kind != "CALL_EXPR" or len(launch.sizes) < 2 or jumps(host):
+    if host is None or len(launch.sizes) < 2 or jumps(host):
         return frozenset()
     block = _extents(launch.sizes[1], host, _FOLLOWED)
     passed = {kernel.arguments[i].name: _sources(given[i], host, _FOLLOWED) for i in wanted if i < len(given)}
@@ -72,7 +72,7 @@ def _extents(size: Node, host: Node, left: int) -> dict[str, set[_Source]]:
         known = made.referenced is not None and constructs(made.referenced)
         return {x: _sources(a, host, left) for x, a in zip("xyz", made.arguments, strict=True)} if known else {}
     decl = made.referenced if made.kind == "DECL_REF_EXPR" else None
-    if decl is None or decl.type.name != "dim3" or not _steady(decl, host):
+    if decl is None or not _steady(decl, host):
         return {}
     inner = _extents(decl.initialiser, host, left - 1) if decl.initialiser is not None else {}
     return {x: {(decl.identity, x)} | inner.get(x, set()) for x in "xyz"}
@@ -92,7 +92,7 @@ def _sources(node: Node, host: Node, left: int) -> set[_Source]:
     decl = base.referenced if base.kind == "DECL_REF_EXPR" else None
     if decl is None or not _whole(node) or not _steady(decl, host):
         return set()
-    first = decl.initialiser if decl.kind == "VAR_DECL" else None
+    first = decl.initialiser
     if field:
         inside = _extents(first, host, left - 1) if first is not None else {}
         return {(decl.identity, field)} | inside.get(field, set())
@@ -110,6 +110,6 @@ def _steady(decl: Node, host: Node) -> bool:
     (file, start, end), (own, at, _) = host.span, decl.span
     inside = file == own and start <= at < end and decl.storage not in ("STATIC", "EXTERN")
     number = decl.type.kind == "int"
-    typed = (decl.type.size * 8 == _COUNTED and not decl.type.volatile) if number else decl.type.name == "dim3"
+    typed = decl.type.size * 8 == _COUNTED if number else decl.type.name == "dim3"
     found = mentions(decl, host) if decl.kind in ("VAR_DECL", "PARM_DECL") and inside and typed else None
     return found is not None and all(map(loads if number else reads, found))

@@ -460,7 +460,7 @@ def number(node: Node, host: Node) -> int | None:
     while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(node.children) == 1:
         (node,) = node.children
     decl = node.referenced if node.kind == "DECL_REF_EXPR" else None
-    first = decl.initialiser if decl is not None and decl.kind == "VAR_DECL" and automatic(decl, host) else None
+    first = _first(decl) if decl is not None and decl.kind == "VAR_DECL" and automatic(decl, host) else None
     if decl is None or first is None or decl.type.kind != "int" or decl.type.size < 4 or decl.type.volatile:
         return None
     start = number(first, host)
@@ -469,10 +469,17 @@ def number(node: Node, host: Node) -> int | None:
     return start if (found := mentions(decl, host)) is not None and all(map(loads, found)) else None
 
 
+def _first(decl: Node) -> Node | None:
+    """The initialiser of a variable, unless it names the variable itself, as in `int n = n`."""
+    first = decl.initialiser
+    names_ = (n.referenced for n in first.walk() if n.kind == "DECL_REF_EXPR") if first is not None else ()
+    return None if any(n is not None and n.identity == decl.identity for n in names_) else first
+
+
 def _variable(decl: Node, host: Node, at: int) -> Extent | None:
     """The value of a dim3 variable that is only changed by `b.x = value`, once a field, before a place, as far as it is
     constant."""
-    start = _dim3(decl.initialiser, host, decl.offset) if decl.initialiser is not None else None
+    start = _dim3(first, host, decl.offset) if (first := _first(decl)) is not None else None
     found = mentions(decl, host) if start is not None else None
     if start is None or found is None:
         return None

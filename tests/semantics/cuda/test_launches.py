@@ -56,6 +56,8 @@ K = "__global__ void k(int *A) { A[0] = 1; }\n__global__ void k2(int *A) { A[0] 
         ("k2<<<1, 64>>>(0);", None),
         ("k<<<1, n>>>(0);", ROW),
         ("int t = 32; k<<<1, t>>>(0);", (32, 1, 1)),
+        ("int t = t; k<<<1, t>>>(0);", ROW),
+        ("dim3 b = b; k<<<1, b>>>(0);", None),
         ("int t = 32; k<<<1, dim3(t, t / t)>>>(0);", (32, None, 1)),
         ("dim3 b(n, 4); k<<<1, b>>>(0); k<<<1, dim3(16, 4, n)>>>(0);", (None, 4, None)),
         ("char t = 32; k<<<1, t>>>(0);", ROW),
