@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from checker import limits
-from checker.synthesis.counters import modulus, moves, steps
+from checker.synthesis.counters import factor, modulus, moves, steps
 from checker.synthesis.nodes import State
 from logic.assertions import P, conj, opaque
 from logic.comparisons import as_expr
@@ -88,6 +88,9 @@ def invariants(cond: Expr, body: Stmt, p: P, changed: frozenset[str], sigma: Sig
                 if isinstance(start, Const) and isinstance(start.value, int) and step > 1 and start.value >= 0:
                     residue = Op("%", (leaf, Const(step)))
                     guesses[Op("==", (residue, Const(start.value % step)))] = None
+    for name in sorted(changed & local_vars(cond)):
+        if sigma.locals[name] == INT and factor(name, body, facts)[0] < 1:
+            guesses[Op(">=", (Var(name), Const(0)))] = None
     for name in sorted(changed):
         if sigma.locals[name] == INT and (k := modulus(name, body, facts)) > 1:
             residue = Op("%", (Var(name), Const(gcd(k, limits.MODULUS))))

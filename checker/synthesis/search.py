@@ -21,7 +21,7 @@ from checker.oracles.programs import Program, Row
 from checker.synthesis.asker import Asker
 from checker.synthesis.elaborate import Elaborator
 from checker.synthesis.ghosts import cycles
-from checker.synthesis.guards import uniform_bound
+from checker.synthesis.guards import relaxed, uniform_bound
 from checker.synthesis.hindrance import hindrance
 from checker.synthesis.linear import MAX_DEGREE, ONE, Affine, Linear, degree, lift, monomial, unknown
 from checker.synthesis.measures import USUAL, Sort, falls, measures
@@ -49,6 +49,7 @@ from logic.potentials import (
     const,
     evaluate,
     leaves,
+    log2,
     mapped,
     max0,
     of_expr,
@@ -143,7 +144,8 @@ class Search(Walk[Linear]):
         """q[x <- e]; what would depend on anything but X and parameters gets the coefficient 0."""
         if known := self.elaborator.told(node, stmt):
             q = q.mapped(lambda m: substitute(monomial(m), known))
-        if opaque(stmt.value, self.context.sigma) and any(stmt.var in variables(monomial(m)) for m in q.terms):
+        unsaid = opaque(stmt.value, self.context.sigma) or of_expr(stmt.value) is None
+        if unsaid and any(stmt.var in variables(monomial(m)) for m in q.terms):
             self.asked = True
             if self.read:
                 return self.without(node, stmt.var, q)
@@ -159,10 +161,11 @@ class Search(Walk[Linear]):
             if name not in variables(monomial(m)):
                 bases[monomial(m)] = None
             for a in atoms(monomial(m)):
-                if isinstance(a, Max0) and name in variables(a.arg):
-                    limit = uniform_bound(a.arg, x, facts)
-                    if limit is not None:
-                        bases[max0(limit)] = larger[max0(limit) - atom(a)] = None
+                if isinstance(a, Max0 | Log2) and name in variables(a.arg):
+                    limits_ = (p for p in (uniform_bound(a.arg, x, facts), *relaxed(a.arg)) if p is not None)
+                    if (limit := next((p for p in limits_ if name not in variables(p)), None)) is not None:
+                        most = max0(limit) if isinstance(a, Max0) else log2(limit)
+                        bases[most] = larger[most - atom(a)] = None
         for base in bases:
             top = top + unknown(self.fresh("r", free=True), base)
         self.require(node.after, top - q, more=larger)

@@ -31,6 +31,9 @@ LOOPS: Final = {
     "c": ("short e = S[t]; while (e > 0) { A[0] = e; e = e / 2; }", "min(", "17"),
     "d": ("A[0] = power(2, U[t]);", "e <- min(max(U[t], 0), 4294967295)", "5"),
     "e": ("int v = E[t], e = v + 1; do A[0] = e; while (e /= 2);", "e <- min(v + 1, 2147483647)", None),  # e may be < 0
+    "j": ("unsigned e = 1u << (32 - __clz(n)); for (; e; e >>= 1) A[0] = e;", "e <- min(max(e, 0), 4294967295)", "32"),
+    "k": ("int e = 1 << (n - 1); for (; e != 0; e >>= 1) A[0] = e;", "e <- min(max(e, 0), 2147483647)", "31"),
+    "l": ("int e = n << n; for (; e > 0; e /= 10) A[0] = e;", "e <- min(e, 2147483647)", "11"),
     # nothing is added where no loop ends by it, or it is not loaded, or has a limit, or more is done to it
     "f": ("int e = E[t]; for (int i = 0; i < 4; i++) { A[i] = e; e >>= 1; }", "", "8"),
     "g": ("int e = n; for (; e > 0; e >>= 1) A[0] = e;", "", "log2(n) + min(1, max(0, n))"),
