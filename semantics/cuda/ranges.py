@@ -29,9 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from logic.facts import value_where
 from logic.operators import FLIPPED
-from logic.potentials import Leaf
 from logic.syntax import (
     BOOL,
     INT,
@@ -137,7 +135,7 @@ class Walk:
     data: tuple[Held, ...] = ()
     narrows: dict[str, Range] = field(default_factory=dict)
     loaded: frozenset[str] = frozenset()
-    passed: Sequence[Mapping[Leaf, int]] = ()
+    passed: Sequence[Store] = ()
     work: int = 0
     memo: dict[int, Seen] = field(default_factory=dict)
     trusted: set[str] = field(default_factory=set)
@@ -403,7 +401,7 @@ class Walk:
             if over is None:
                 return None
             found.append(at_most(plus(over, constant(t.high), -1)))
-        return None if any(value_where(fact, own) is False for fact in found for own in self.passed) else found
+        return None if any(self.assumed(fact, True, own).dead for fact in found for own in self.passed) else found
 
     def _taken(self, s: Seen, t: Integer, needs: Needs) -> Seen:
         """A value that is taken to be in the range of a type."""

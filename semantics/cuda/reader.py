@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from logic.potentials import Leaf
 from logic.source import Loc
 from logic.syntax import (
     INT,
@@ -133,7 +132,7 @@ class Reading:
         with _deep_recursion():
             sigma = signature(self.kernel)
             body = self.written if warp is None else mapped(self.written, partial(_of_lanes, warp=warp))
-            passed: list[dict[Leaf, int]] = [{Param(x): n for x, n in one.numbers} for one in self.launched]
+            passed = [dict(one.numbers) for one in self.launched]
             found = settled(body, self.types, sigma, given, block, grid, assume, split, data, passed)
         kernel = replace(self.kernel, body=found.body)
         return replace(self, kernel=kernel, facts=found.facts, spans=found.spans)

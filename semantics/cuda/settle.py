@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from logic.potentials import Leaf
 from logic.syntax import BUILTINS, INT, Assign, Const, Expr, If, Op, Param, Read, Seq, Stmt, While, Write, show
 from logic.typing import Signature
 from semantics.cuda.held import Held, at_start, limits, loaded
@@ -40,7 +39,7 @@ def settled(
     assume: bool = True,
     split: bool = True,
     data: Sequence[Held] = (),
-    passed: Sequence[Mapping[Leaf, int]] = (),
+    passed: Sequence[Mapping[str, int]] = (),
 ) -> Settled:
     """The body of a kernel without reductions that change nothing, in launches of which `given` holds and on arrays of
     which `data` do; what has to be assumed besides, if it may be: what numbers that launches have `passed` for
@@ -67,7 +66,7 @@ class _Launches:
     given: Sequence[Expr]
     block: Sizes
     grid: Sizes
-    passed: Sequence[Mapping[Leaf, int]]
+    passed: Sequence[Mapping[str, int]]
 
     def start(
         self, facts: Sequence[Expr] = (), spans: Mapping[str, Range] | None = None, data: Sequence[Held] = ()
@@ -90,7 +89,7 @@ class _Launches:
         start = self.start(self.given)
         names = [x for x, t in self.sigma.params.items() if t == INT and x not in BUILTINS and x in self.types.scalars]
         ranges = {x: start.range(Param(x)) for x in names}
-        below = {leaf.name for own in self.passed for leaf, n in own.items() if n < 0}
+        below = {x for own in self.passed for x, n in own.items() if n < 0}
         possible = (x for x, (low, high) in ranges.items() if low < 0 <= high and x not in below)
         return tuple(Op(">=", (Param(x), Const(0))) for x in possible)
 
@@ -133,7 +132,8 @@ class _Attempts:
         """Arrays whose elements prove to be out of range are not trusted."""
         start = self._launches.start([*self._launches.given, *facts], spans, self._data)
         start.dead = False
-        types, made, split, passed = self._launches.types, self._made, self._split, self._launches.passed
+        types, made, split = self._launches.types, self._made, self._split
+        passed = [Store({parameter(x): (n, n) for x, n in own.items()}) for own in self._launches.passed]
         loose: set[str] = set()
         while True:
             walk = Walk(
