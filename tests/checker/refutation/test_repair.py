@@ -51,8 +51,8 @@ def advised(text: str) -> str:
 
 
 def test_an_invariant_that_is_missing() -> None:
-    """The guard !(x == 0) does not say that x counts down to 0 from above."""
-    assert advised(HALVES) == "The invariant x >= 0 at the loop in line 11 would do."
+    """The guard !(x == 0) does not say that x counts down to 0 from above, and of a minimum nobody guesses it."""
+    assert advised(HALVES.replace("x / 2", "min(x / 2, n)")) == "The invariant x >= 0 at the loop in line 11 would do."
 
 
 @pytest.mark.parametrize(
